@@ -1,0 +1,49 @@
+# Copyright 2026 The drex_ros authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Every target makes what it needs by itself; the second time that takes a fraction of a second.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+# Extra arguments: make test ARGS='-k launch', make demo ARGS='--verbose'
+ARGS ?=
+
+ENTER := . .venv/setup.bash
+
+.PHONY: help setup demo test lint doctor bench shell lock clean
+
+help: ## Show this list
+	@echo 'drex_ros: make TARGET [ARGS="..."]'
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 12
+
+setup: ## Make the environment and build; the other targets do this by themselves
+	@$(PYTHON) tools/workspace
+
+.PHONY: ready
+ready:
+	@$(PYTHON) tools/workspace --quiet
+
+demo: ready ## Bring the robot stack up in simulation, show that it works, stop it
+	@$(ENTER) && drex demo $(ARGS)
+
+test: ready ## Run all tests and checks
+	@$(ENTER) && python -m pytest $(ARGS)
+
+lint: ready ## Run only ruff, mypy and the package checks
+	@$(ENTER) && python -m pytest test/test_quality.py $(ARGS)
+
+doctor: ready ## Check this machine, one line each, with the remedy
+	@$(ENTER) && drex doctor $(ARGS)
+
+bench: ready ## Measure; prints ratios taken side by side in one run
+	@$(ENTER) && python bench/lockstep.py $(ARGS)
+
+shell: ready ## Open a shell with everything sourced
+	@bash --rcfile <(cat ~/.bashrc 2>/dev/null; echo '$(ENTER)'; echo 'PS1="(drex) $$PS1"') -i
+
+lock: ## Write requirements/lock.txt from what is installed in .venv now
+	@$(PYTHON) tools/workspace --lock
+
+clean: ## Remove everything that was made: environment, build, logs
+	rm -rf .venv build install log .workspace.lock .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,116 @@
+# Copyright 2026 The drex_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The `drex` command."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from drex_ros import __version__
+
+app = typer.Typer(
+    name='drex',
+    help='Weigh an object by pushing it, then grasp it with the right force.',
+    epilog='Each command has its own --help.',
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={'help_option_names': ['-h', '--help']},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f'drex {__version__}')
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool,
+        typer.Option('--version', callback=_version, is_eager=True, help='Show the version.'),
+    ] = False,
+) -> None:
+    """Weigh an object by pushing it, then grasp it with the right force."""
+
+
+@app.command()
+def launch(
+    file: Annotated[
+        str,
+        typer.Argument(help='A launch file, or the name of one of drex_ros: drex.launch.yaml.'),
+    ],
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(metavar='NAME:=VALUE', help="Values for the file's arguments."),
+    ] = None,
+    show_args: Annotated[
+        bool, typer.Option('--show-args', '-s', help="Show the file's arguments; start nothing.")
+    ] = False,
+    native: Annotated[
+        bool,
+        typer.Option('--native', help='Run the file here even where ros2 launch is installed.'),
+    ] = False,
+) -> None:
+    """Run a ROS 2 YAML launch file, also on a machine without ROS's own launch.
+
+    Ctrl-C stops everything in order. Where ros2 launch is installed, it is given the file.
+
+    The part of the format that is understood without it is in docs/launch.md.
+    """
+    from drex_ros.launching import LaunchError, run
+
+    try:
+        code = run(file, arguments or [], show_args=show_args, native=native or None)
+    except LaunchError as error:
+        _fail('launch', error)
+    raise typer.Exit(code)
+
+
+@app.command()
+def doctor(
+    json: Annotated[bool, typer.Option('--json', help='Print the findings as JSON.')] = False,
+) -> None:
+    """Check this machine: one line for each thing, with the remedy where it is not right."""
+    from drex_ros.cli.doctor import report
+
+    raise typer.Exit(report(as_json=json))
+
+
+@app.command()
+def demo(
+    verbose: Annotated[
+        bool, typer.Option('--verbose', '-v', help="Show the nodes' own output, too.")
+    ] = False,
+    log: Annotated[
+        Path | None, typer.Option(help='Folder for the log; default: below ~/.ros/log.')
+    ] = None,
+) -> None:
+    """Bring the stack up in simulation, move the robot through it, and stop it again."""
+    from drex_ros.cli.demo import DemoError, run_demo
+
+    try:
+        run_demo(verbose=verbose, log=log)
+    except DemoError as error:
+        _fail('demo', error, code=1)
+    except KeyboardInterrupt:
+        _fail('demo', 'interrupted', code=130)
+
+
+def _fail(command: str, error: object, code: int = 2) -> NoReturn:
+    typer.echo(f'drex {command}: {error}', err=True)
+    raise typer.Exit(code)
+
+
+def main() -> None:
+    """Run the command that the words of the command line name."""
+    app(prog_name='drex')
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,158 @@
+# Copyright 2026 The drex_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`drex demo`: the stack comes up in simulation, the robot moves through it, and it stops again.
+
+Nothing is staged: the numbers are what the nodes published on ROS topics in this very run.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from drex_interfaces.msg import SystemStatus
+from drex_ros.cli.phases import Phases
+from drex_ros.cli.stack import Stack
+from drex_ros.client import Drex, DrexError
+from drex_ros.domain import Domain
+from drex_ros.launching import LaunchError
+from drex_ros.robot.joints import ARM, FINGERS, HAND
+
+LISTEN = 1.5  # [s] of wall time over which rates are measured
+CURL = np.array([0.0, 0.7, 0.6, 0.5])  # [rad] of the index finger
+TURN = 0.4  # [rad] of the arm's last joint
+STANDSTILL = 0.01  # [rad/s]
+
+
+class DemoError(RuntimeError):
+    """A phase failed; the message says which, why, and where the log is."""
+
+
+def run_demo(*, verbose: bool = False, log: Path | None = None) -> None:
+    """Run the demo; raises DemoError when a phase fails."""
+    console = Console(highlight=False)
+    phases = Phases(console)
+    folder = log or _log_folder()
+    console.print('[bold]drex demo[/bold]: a Franka arm with an Allegro hand, simulated in MuJoCo\n')
+    with Domain() as domain:
+        # A domain of our own: the demo moves no robot but its own, whatever else runs here.
+        os.environ.update(domain.variables)
+        echo = (lambda line: console.print(line, style='dim', markup=False)) if verbose else None
+        stack = Stack(['drex.launch.yaml'], folder / 'stack.log', domain.variables, echo)
+        try:
+            with Drex(name='drex_demo') as drex:
+                system = _show(phases, stack, drex)
+            with phases.phase('Stop') as phase:
+                code = stack.stop()
+                if code != 0:
+                    raise DrexError(f'the stack ended with {code}')
+                phase.done('every process ended by itself')
+        except (DrexError, LaunchError) as error:
+            why = f'{phases.current} failed: {error}'
+            raise DemoError(f'{why}\n{stack.last_lines()}\nThe whole log: {stack.log}') from None
+        finally:
+            stack.stop()
+    _summary(console, system, stack.log)
+
+
+def _show(phases: Phases, stack: Stack, drex: Drex) -> SystemStatus:
+    with phases.phase('Start') as phase:
+        system = _wait_until_ready(stack, drex)
+        phase.done(f'{len(system.nodes)} nodes active: {_names(system)}')
+
+    with phases.phase('Listen') as phase:
+        first, start = drex.state(), time.monotonic()
+        time.sleep(LISTEN)
+        last, wall = drex.state(), time.monotonic() - start
+        simulated = last.time - first.time
+        phase.done(
+            f'robot/state at {(last.sequence - first.sequence) / simulated:.0f} Hz, '
+            f'{simulated / wall:.2f} x real time, '
+            f'{last.commands_missed - first.commands_missed} cycles without a command'
+        )
+
+    with phases.phase('Move') as phase:
+        start_state = drex.state()
+        arm, hand = start_state.position[ARM].copy(), start_state.position[HAND].copy()
+        arm[-1] += TURN
+        hand[: len(CURL)] += CURL
+        end = drex.move_joints(arm, hand)
+        error = np.abs(end.position - np.concatenate((arm, hand))).max()
+        finger = np.degrees(end.position - start_state.position)[FINGERS['index']]
+        phase.done(
+            f'index finger by {finger[1:].sum():.0f} deg, wrist by '
+            f'{np.degrees(end.position - start_state.position)[ARM][-1]:.0f} deg '
+            f'in {end.time - start_state.time:.1f} s, error {np.degrees(error):.1f} deg'
+        )
+
+    with phases.phase('Stop in motion') as phase:
+        drex.set_target(start_state.position[ARM], start_state.position[HAND])
+        fast = _wait_for_speed(drex, lambda speed: speed > 10 * STANDSTILL)
+        stopped_at = drex.state().time
+        drex.stop()
+        still = _wait_for_speed(drex, lambda speed: speed < STANDSTILL)
+        phase.done(f'{fast[1]:.2f} rad/s to standstill in {still[0] - stopped_at:.2f} s')
+
+    with phases.phase('Recover') as phase:
+        drex.recover()
+        drex.move_joints(start_state.position[ARM], start_state.position[HAND])
+        phase.done('back where it started')
+    return drex.system() or system
+
+
+def _wait_until_ready(stack: Stack, drex: Drex) -> SystemStatus:
+    """As Drex.wait_until_ready, but gives up at once when the stack has ended."""
+    deadline = time.monotonic() + 60.0
+    while True:
+        try:
+            return drex.wait_until_ready(timeout=0.5)
+        except DrexError as error:
+            if stack.code is not None:
+                raise DrexError(f'the stack ended with {stack.code}') from None
+            if time.monotonic() > deadline:
+                raise error
+
+
+def _wait_for_speed(
+    drex: Drex, wanted: Callable[[float], bool], timeout: float = 5.0
+) -> tuple[float, float]:
+    """Time [s] and greatest joint speed [rad/s] of the first state whose speed is as wanted."""
+    deadline = time.monotonic() + timeout
+    while True:
+        state = drex.state()
+        speed = float(np.abs(state.velocity).max())
+        if wanted(speed):
+            return state.time, speed
+        if time.monotonic() > deadline:
+            raise DrexError(f'the joints move with {speed:.3f} rad/s after {timeout:g} s')
+
+
+def _names(system: SystemStatus) -> str:
+    return ', '.join(node.name.rpartition('/')[2] for node in system.nodes)
+
+
+def _summary(console: Console, system: SystemStatus, log: Path) -> None:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style='bold')
+    for column in ('Node', 'State', 'Says'):
+        table.add_column(column)
+    for node in system.nodes:
+        table.add_row(node.name, node.state, node.message or 'ok')
+    console.print()
+    console.print(table)
+    console.print(
+        '\nThis version has the robot, its joint-impedance controller and the health monitor. '
+        'Camera, push, mass estimation and grasp are not there yet.'
+    )
+    console.print(f'[dim]Log: {log}[/dim]', soft_wrap=True)
+
+
+def _log_folder() -> Path:
+    home = Path(os.environ.get('ROS_HOME') or Path.home() / '.ros')
+    base = Path(os.environ.get('ROS_LOG_DIR') or home / 'log')
+    return base / f'drex_demo_{time.strftime("%Y%m%d_%H%M%S")}'

@@ -1,0 +1,211 @@
+# Copyright 2026 The drex_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`drex doctor`: is this machine fit for the stack, and what to do where it is not."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+MIN_FREE_DISK = 2.0  # [GB] what environment and build take
+MIN_FREE_SHM = 64.0  # [MB] Fast DDS makes half a MB for each participant, more for images
+REBUILD = 'make setup (with ROS installed: colcon build --base-paths . drex_interfaces)'
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one check found."""
+
+    name: str
+    level: str
+    """'ok', 'warn' (the stack runs, something is missing) or 'fail'."""
+    detail: str
+    remedy: str = ''
+
+
+Check = Callable[[], Finding]
+
+
+def check_python() -> Finding:
+    """Version of the interpreter."""
+    version = platform.python_version()
+    if sys.version_info < (3, 11):
+        return Finding('Python', 'fail', f'{version} is too old', 'use Python 3.11 or newer')
+    return Finding('Python', 'ok', f'{version}, {sys.executable}')
+
+
+def check_ros() -> Finding:
+    """Is rclpy there, and which?"""
+    try:
+        rclpy = importlib.import_module('rclpy')
+    except Exception as error:
+        return Finding('ROS 2', 'fail', f'rclpy does not import: {error}',
+                       'source .venv/setup.bash, or /opt/ros/jazzy/setup.bash')
+    distro = os.environ.get('ROS_DISTRO', 'no ROS_DISTRO')
+    kind = 'wheels' if Path(sys.prefix) in Path(str(rclpy.__file__)).parents else 'installed'
+    if distro != 'jazzy':
+        return Finding('ROS 2', 'warn', f'{distro}, {kind}', 'drex_ros is made for jazzy')
+    return Finding('ROS 2', 'ok', f'{distro}, {kind}, {Path(str(rclpy.__file__)).parent}')
+
+
+_ROUND_TRIP = """
+import os, sys, time
+import rclpy
+from std_msgs.msg import String
+from drex_ros.domain import Domain
+domain = Domain()
+os.environ.update(domain.variables)
+rclpy.init()
+node = rclpy.create_node('drex_doctor')
+heard = []
+node.create_subscription(String, 'drex_doctor', heard.append, 10)
+publisher = node.create_publisher(String, 'drex_doctor', 10)
+end = time.monotonic() + 10.0
+while not heard and time.monotonic() < end:
+    publisher.publish(String(data='hello'))
+    rclpy.spin_once(node, timeout_sec=0.1)
+print(rclpy.get_rmw_implementation_identifier())
+rclpy.shutdown()
+sys.exit(0 if heard else 1)
+"""
+
+
+def check_dds() -> Finding:
+    """Does a message really arrive?"""
+    result = _python(_ROUND_TRIP)
+    lines = result.stdout.split()
+    if result.returncode == 0 and lines:
+        return Finding('DDS', 'ok', f'{lines[-1]}: a message arrives')
+    return Finding('DDS', 'fail', f'no message arrives: {_last_line(result.stderr)}',
+                   'check the firewall for UDP on lo, and RMW_IMPLEMENTATION')
+
+
+def check_shared_memory() -> Finding:
+    """Room in /dev/shm, and files that dead processes left there."""
+    folder = Path('/dev/shm')
+    if not os.access(folder, os.W_OK):
+        return Finding('Shared memory', 'warn', '/dev/shm is not writable: DDS falls back to UDP',
+                       'mount a tmpfs at /dev/shm')
+    free = shutil.disk_usage(folder).free / 1e6
+    left = len(list(folder.glob('fastrtps_*')))
+    detail = f'{free:.0f} MB free in /dev/shm, {left} files of Fast DDS'
+    if free < MIN_FREE_SHM:
+        return Finding('Shared memory', 'warn', detail,
+                       'with no ROS program running: rm /dev/shm/fastrtps_* /dev/shm/sem.fastrtps_*')
+    return Finding('Shared memory', 'ok', detail)
+
+
+_RENDER = """
+import mujoco
+model = mujoco.MjModel.from_xml_string(
+    '<mujoco><worldbody><light pos="0 0 3"/><geom size=".1" rgba="1 0 0 1"/></worldbody></mujoco>')
+renderer = mujoco.Renderer(model, 48, 64)
+data = mujoco.MjData(model)
+mujoco.mj_forward(model, data)
+renderer.update_scene(data)
+picture = renderer.render()
+assert picture.max() > 0, 'the picture is black'
+"""
+
+
+def check_rendering() -> Finding:
+    """Can MuJoCo draw without a screen?"""
+    tried = []
+    for backend in ('egl', 'osmesa'):
+        result = _python(_RENDER, MUJOCO_GL=backend)
+        if result.returncode == 0:
+            return Finding('Rendering', 'ok', f'off-screen with {backend}')
+        tried.append(f'{backend}: {_last_line(result.stderr)}')
+    return Finding('Rendering', 'warn', f'simulated cameras will not work ({"; ".join(tried)})',
+                   'sudo apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri')
+
+
+def check_compiler() -> Finding:
+    """A C++ compiler, to build the interfaces."""
+    found = next((path for name in ('c++', 'g++', 'clang++') if (path := shutil.which(name))), '')
+    if not found:
+        return Finding('Compiler', 'fail', 'no C++ compiler', 'sudo apt-get install g++')
+    result = subprocess.run([found, '--version'], capture_output=True, text=True, check=False)
+    return Finding('Compiler', 'ok', result.stdout.split('\n')[0])
+
+
+def check_interfaces() -> Finding:
+    """Are the messages built, and do they load?"""
+    code = ('from rclpy.type_support import check_for_type_support as check\n'
+            'from drex_interfaces.msg import RobotState\n'
+            'check(RobotState)')
+    result = _python(code)
+    if result.returncode != 0:
+        return Finding('Interfaces', 'fail', f'drex_interfaces: {_last_line(result.stderr)}',
+                       REBUILD)
+    return Finding('Interfaces', 'ok', 'drex_interfaces is built and loads')
+
+
+def check_package() -> Finding:
+    """Is drex_ros installed where launch files look for it?"""
+    from drex_ros.launching import launch_files
+
+    files = launch_files()
+    if not files:
+        return Finding('Package', 'fail', 'drex_ros is not in AMENT_PREFIX_PATH',
+                       f'{REBUILD}, then source .venv/setup.bash or install/setup.bash')
+    return Finding('Package', 'ok', f'drex_ros with {len(files)} launch files')
+
+
+def check_disk() -> Finding:
+    """Free space where we are."""
+    free = shutil.disk_usage(Path.cwd()).free / 1e9
+    if free < MIN_FREE_DISK:
+        return Finding('Disk', 'warn', f'{free:.1f} GB free', f'free {MIN_FREE_DISK:g} GB')
+    return Finding('Disk', 'ok', f'{free:.0f} GB free')
+
+
+CHECKS: tuple[Check, ...] = (
+    check_python, check_ros, check_dds, check_shared_memory, check_rendering,
+    check_compiler, check_interfaces, check_package, check_disk,
+)  # fmt: skip
+
+
+def report(*, as_json: bool = False) -> int:
+    """Run every check and show it; returns 1 when one failed."""
+    console = Console(highlight=False)
+    findings = []
+    for check in CHECKS:
+        finding = check()
+        findings.append(finding)
+        if not as_json:
+            colour = {'ok': 'green', 'warn': 'yellow', 'fail': 'red'}[finding.level]
+            remedy = f'\n     [bold]remedy:[/bold] {finding.remedy}' if finding.remedy else ''
+            console.print(
+                f'[{colour}]{finding.level:<4}[/{colour}] {finding.name:<14}{finding.detail}'
+                f'{remedy}', soft_wrap=True,
+            )  # fmt: skip
+    if as_json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=1))
+    return int(any(finding.level == 'fail' for finding in findings))
+
+
+def _python(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a process of its own: some of it may hang or crash."""
+    try:
+        return subprocess.run(
+            [sys.executable, '-c', code], capture_output=True, text=True, check=False,
+            timeout=60.0, env={**os.environ, **environ},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess([], 1, '', 'no answer within 60 s')
+
+
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or ['no message'])[-1]
+

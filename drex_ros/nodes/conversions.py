@@ -1,0 +1,126 @@
+# Copyright 2026 The drex_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Between our messages and the plain types of robot/ and control/."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+from drex_interfaces import msg
+from drex_ros.control.targets import PartTarget, Target
+from drex_ros.robot.description import BASE_LINK
+from drex_ros.robot.joints import Array
+from drex_ros.robot.state import CommandMode, RobotCommand, RobotMode, RobotState
+
+NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
+"""States, commands and time: reliable, and only the newest counts."""
+
+LATCHED = QoSProfile(
+    depth=1,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+"""Facts that a late listener must get too."""
+
+
+def stamp(time: float) -> Time:
+    """A time [s] as a stamp."""
+    nanoseconds = round(time * 1e9)
+    return Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+
+
+def seconds(time: Time) -> float:
+    """A stamp as a time [s]."""
+    return float(time.sec) + 1e-9 * float(time.nanosec)
+
+
+def fill_state(message: msg.RobotState, state: RobotState) -> None:
+    """Write a robot state into a message that is used again and again."""
+    message.header.stamp = stamp(state.time)
+    message.header.frame_id = BASE_LINK
+    message.sequence = state.sequence
+    message.mode = int(state.mode)
+    message.reason = state.reason
+    message.position = state.position
+    message.velocity = state.velocity
+    message.effort = state.effort
+    message.effort_commanded = state.effort_commanded
+    message.commands_refused = state.commands_refused
+    message.commands_missed = state.commands_missed
+
+
+def robot_state(message: msg.RobotState) -> RobotState:
+    """The robot state of a message."""
+    return RobotState(
+        time=seconds(message.header.stamp),
+        sequence=message.sequence,
+        mode=RobotMode(message.mode),
+        reason=message.reason,
+        position=message.position,
+        velocity=message.velocity,
+        effort=message.effort,
+        effort_commanded=message.effort_commanded,
+        commands_refused=message.commands_refused,
+        commands_missed=message.commands_missed,
+    )
+
+
+def fill_command(
+    message: msg.RobotCommand, command: RobotCommand, answered: msg.RobotState
+) -> None:
+    """Write the command that answers a state into a message."""
+    message.header = answered.header
+    message.sequence = command.sequence
+    message.mode = int(command.mode)
+    message.effort = command.effort
+
+
+def robot_command(message: msg.RobotCommand) -> RobotCommand:
+    """The command of a message. Raises ValueError for a mode that there is not."""
+    return RobotCommand(message.sequence, CommandMode(message.mode), message.effort)
+
+
+def controller_target(message: msg.ControllerTarget) -> Target:
+    """The target of a message; what the controller cannot do is listed in it."""
+    force, torque = message.arm_wrench.force, message.arm_wrench.torque
+    wrench = (force.x, force.y, force.z, torque.x, torque.y, torque.z)
+    others = {
+        'arm_effort': len(message.arm_effort) > 0,
+        'arm_cartesian_stiffness': len(message.arm_cartesian_stiffness) > 0,
+        'arm_wrench': any(value != 0.0 for value in wrench),
+        'hand_effort': len(message.hand_effort) > 0,
+        'fingertips': len(message.fingertips) > 0,
+    }
+    time = seconds(message.header.stamp)
+    ratio = message.arm_damping_ratio
+    return Target(
+        source=message.source,
+        time=None if time == 0.0 else time,
+        arm=PartTarget(
+            mode=message.arm_mode,
+            position=_optional(message.arm_position),
+            stiffness=_optional(message.arm_stiffness),
+            damping_ratio=None if ratio == 0.0 else ratio,
+        ),
+        hand=PartTarget(
+            mode=message.hand_mode,
+            position=_optional(message.hand_position),
+            stiffness=_optional(message.hand_stiffness),
+        ),
+        unsupported=tuple(name for name, given in others.items() if given),
+    )
+
+
+def unknown_estimates(message: msg.ControllerStatus) -> None:
+    """Mark what the controller does not estimate."""
+    message.payload_mass = math.nan
+    message.payload_mass_sigma = math.nan
+
+
+def _optional(values: Any) -> Array | None:
+    return np.array(values, dtype=np.float64) if len(values) > 0 else None

@@ -1,0 +1,82 @@
+# Copyright 2026 The drex_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures of all tests: a ROS domain of the session's own, node processes, a ROS client."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TEST_FOLDER = Path(__file__).resolve().parent
+if str(TEST_FOLDER) not in sys.path:
+    sys.path.insert(0, str(TEST_FOLDER))
+
+import ros_harness  # noqa: E402
+
+
+@pytest.fixture(scope='session')
+def ros_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ros_harness.Domain]:
+    """A ROS domain of this session's own, in the environment of all that it starts."""
+    domain = ros_harness.Domain()
+    environment = ros_harness.session_environment(domain, tmp_path_factory.mktemp('ros'))
+    before = {name: os.environ.get(name) for name in environment}
+    _set_environment(environment)
+    yield domain
+    _set_environment(before)
+    domain.release()
+
+
+@pytest.fixture(scope='session', autouse=True)
+def leftovers(ros_domain: ros_harness.Domain) -> Iterator[ros_harness.Leftovers]:
+    """Fails the session when a process or a shared-memory file of it is left behind."""
+    found = ros_harness.Leftovers(ros_domain)
+    yield found
+    left = found.collect()
+    if left:
+        pytest.fail('the tests left behind:\n' + '\n'.join(left), pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def _look_for_leftovers(leftovers: ros_harness.Leftovers) -> Iterator[None]:
+    yield
+    leftovers.look()
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., ros_harness.NodeProcess]]:
+    """Start processes, `start(command, env=..., cwd=...)`; they are ended after the test."""
+    processes: list[ros_harness.NodeProcess] = []
+
+    def start_process(*args: Any, **kwargs: Any) -> ros_harness.NodeProcess:
+        processes.append(ros_harness.NodeProcess(*args, **kwargs))
+        return processes[-1]
+
+    yield start_process
+    problems = []
+    for process in reversed(processes):
+        try:
+            process.close()
+        except AssertionError as error:
+            problems.append(str(error))
+    assert not problems, '\n'.join(problems)
+
+
+@pytest.fixture
+def ros(ros_domain: ros_harness.Domain) -> Iterator[Any]:
+    """A RosClient: a node of the test's own, to talk to the nodes under test."""
+    pytest.importorskip('rclpy')
+    from ros_client import RosClient
+
+    with RosClient() as client:
+        yield client
+
+
+def _set_environment(values: dict[str, str | None]) -> None:
+    for name, value in values.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value

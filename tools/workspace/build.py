@@ -1,0 +1,106 @@
+# Copyright 2026 The drex_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Build `drex_interfaces` and `drex_ros` with colcon, each only when its sources have changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from environment import Environment
+from steps import Progress, run
+
+# What each package is built from, relative to the root.
+SOURCES = {
+    'drex_interfaces': ('drex_interfaces',),
+    'drex_ros': (
+        'drex_ros', 'launch', 'config', 'urdf', 'resource', 'bin',
+        'package.xml', 'setup.py', 'setup.cfg',
+    ),
+}  # fmt: skip
+TIMES = {'drex_interfaces': 'about a minute', 'drex_ros': 'a few seconds'}
+
+
+class Workspace:
+    """The colcon workspace: sources in the root, results in build/ and install/."""
+
+    def __init__(self, root: Path, env: Environment) -> None:
+        self.root = root
+        self.env = env
+
+    def stamp_path(self, package: str) -> Path:
+        return self.root / 'install' / f'.{package}.stamp'
+
+    def wanted(self, package: str) -> dict[str, str]:
+        """What the stamp of a package must say: environment, sources, and what it is built on."""
+        digest = hashlib.sha256()
+        for path in source_files(self.root, SOURCES[package]):
+            digest.update(str(path.relative_to(self.root)).encode() + b'\0')
+            digest.update(path.read_bytes() + b'\0')
+        environment = hashlib.sha256(self.env.stamp_path.read_bytes()).hexdigest()
+        return {'sources': digest.hexdigest(), 'environment': environment}
+
+    def is_current(self, package: str) -> bool:
+        try:
+            stamp = json.loads(self.stamp_path(package).read_text())
+        except (OSError, ValueError):
+            return False
+        made = self.root / 'install' / package / 'share' / package / 'package.xml'
+        return bool(stamp == self.wanted(package)) and made.is_file()
+
+    def build(self, progress: Progress) -> None:
+        """Build what has changed."""
+        for package in SOURCES:
+            if self.is_current(package):
+                continue
+            with progress.step(f'colcon build {package}; {TIMES[package]}'):
+                self._build(package)
+
+    def _build(self, package: str) -> None:
+        stamp = self.stamp_path(package)
+        wanted = self.wanted(package)
+        if not self._same_environment(stamp, wanted):
+            # CMake caches paths of the old environment; nothing of it may survive.
+            shutil.rmtree(self.root / 'build' / package, ignore_errors=True)
+        # Files that were deleted from the sources must go from the installation, too.
+        shutil.rmtree(self.root / 'install' / package, ignore_errors=True)
+        stamp.unlink(missing_ok=True)
+        run(
+            [
+                self.env.python, '-m', 'colcon', 'build',
+                '--base-paths', '.', 'drex_interfaces',
+                '--packages-select', package,
+                '--cmake-args', '-DCMAKE_BUILD_TYPE=Release',
+                f'-DPython3_EXECUTABLE={self.env.python}',
+            ],
+            self.root / f'log/setup/{package}.log',
+            env=self.env.variables(),
+            cwd=self.root,
+        )  # fmt: skip
+        temporary = stamp.with_suffix('.tmp')
+        temporary.write_text(json.dumps(wanted))
+        temporary.replace(stamp)
+
+    @staticmethod
+    def _same_environment(stamp: Path, wanted: dict[str, str]) -> bool:
+        try:
+            return bool(json.loads(stamp.read_text())['environment'] == wanted['environment'])
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+
+def source_files(root: Path, names: Iterable[str]) -> list[Path]:
+    """All files below the named files and folders, sorted, without Python's caches."""
+    found: list[Path] = []
+    for name in names:
+        top = root / name
+        if top.is_file():
+            found.append(top)
+        for folder, folders, files in os.walk(top):
+            folders[:] = [f for f in folders if f != '__pycache__' and not f.endswith('.egg-info')]
+            found += [Path(folder) / file for file in files if not file.endswith('.pyc')]
+    return sorted(found)
