@@ -11,7 +11,7 @@ ARGS ?=
 
 ENTER := . .venv/setup.bash
 
-.PHONY: help setup demo test lint doctor bench shell lock clean
+.PHONY: help setup demo test docs lint doctor bench shell lock clean
 
 help: ## Show this list
 	@echo 'drex_ros: make TARGET [ARGS="..."]'
@@ -29,6 +29,9 @@ demo: ready ## Bring the robot stack up in simulation, show that it works, stop 
 
 test: ready ## Run all tests and checks
 	@$(ENTER) && python -m pytest $(ARGS)
+
+docs: ready ## Write docs/interfaces.md and docs/parameters.md from the sources
+	@$(ENTER) && python tools/reference.py
 
 lint: ready ## Run only ruff, mypy and the package checks
 	@$(ENTER) && python -m pytest test/test_quality.py $(ARGS)

@@ -36,7 +36,7 @@ class Word:
     """When it was heard [s], steady clock."""
     level: HealthLevel
     state: str
-    """Lifecycle state."""
+    """Lifecycle state; empty for a node that has none."""
     message: str
     """What is wrong; empty when nothing is."""
 
@@ -135,7 +135,7 @@ def _judge(
         system, level, message = SystemLevel.FAILED, HealthLevel.STALE, 'has shut down'
     elif age > rules.silent_after:
         system, level, message = SystemLevel.FAILED, HealthLevel.STALE, f'silent for {age:.1f} s'
-    elif word.state != 'active':
+    elif word.state not in ('active', ''):
         system, level, message = SystemLevel.STARTING, word.level, f'is {word.state}, not active'
     elif word.level is HealthLevel.OK:
         system, level, message = SystemLevel.OK, word.level, word.message

@@ -31,7 +31,7 @@ def alive(group: int) -> bool:
         try:
             with open(f'/proc/{entry}/stat', encoding='utf-8', errors='replace') as stream:
                 state, _, its_group = stream.read().rpartition(')')[2].split()[:3]
-        except OSError:  # it has just ended
+        except (OSError, ValueError):  # it has just ended
             continue
         if int(its_group) == group and state not in 'ZX':
             return True

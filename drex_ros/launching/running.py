@@ -209,7 +209,9 @@ class Running:
                 return
 
     def _close_stream(self, stream: IO[bytes]) -> None:
-        rest = self._partial_lines.pop(stream, b'')
+        if stream not in self._partial_lines:  # its end has been read
+            return
+        rest = self._partial_lines.pop(stream)
         if rest:
             self._print(stream, rest)
         self._selector.unregister(stream)

@@ -25,7 +25,7 @@ from drex_ros.nodes.lifecycle import SUCCESS, HookedNode
 from drex_ros.nodes.parameters import Parameter, ParameterError, declare
 from drex_ros.nodes.process import ConfigurationError, run
 
-_BASE_PARAMETERS = (
+BASE_PARAMETERS = (
     Parameter('autostart', True, 'go to active by itself at start', read_only=True),
     Parameter('diagnostics_period', 1.0, 'time between diagnostics', unit='s', range=(0.1, 60.0)),
 )
@@ -50,7 +50,7 @@ class ManagedNode(HookedNode):
         self._monitors: list[CallbackMonitor] = []
         self._monitored_timers: list[Timer] = []
         try:
-            self.params = declare(self, _BASE_PARAMETERS + self.PARAMETERS)
+            self.params = declare(self, BASE_PARAMETERS + self.PARAMETERS)
         except ParameterError:
             self.destroy_node()
             raise

@@ -152,7 +152,7 @@ def _word(now: float, statuses: list[DiagnosticStatus]) -> Word:
     for status in statuses:
         about = status.name.removeprefix(status.hardware_id).removeprefix(': ')
         if not about:
-            state = next((pair.value for pair in status.values if pair.key == 'state'), '')
+            state = next((pair.value for pair in status.values if pair.key == 'state'), state)
         text = f'{about}: {status.message}' if about else status.message
         judged.append((HealthLevel(status.level[0]), text))
     return worst_word(now, state, judged)

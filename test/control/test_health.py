@@ -83,6 +83,17 @@ def test_nodes_that_nobody_expects_cannot_fail_the_stack():
     assert health.level is SystemLevel.STARTING
 
 
+def test_nodes_without_a_lifecycle_count_as_active():
+    words = {'mock_hardware': word(state=''), 'controller': word()}
+    assert judge(words).level is SystemLevel.OK
+
+
+def test_unexpected_nodes_that_shut_down_are_forgotten():
+    words = {name: word() for name in EXPECTED}
+    health = judge({**words, 'extra': word(50.0, state='finalized')})
+    assert (health.level, len(health.nodes)) == (SystemLevel.OK, 2)
+
+
 def test_nothing_expected_is_well():
     assert judge({}, expected=()).level is SystemLevel.OK
 

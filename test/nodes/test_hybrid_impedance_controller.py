@@ -26,6 +26,7 @@ class Robot:
         self.ros = ros
         self._publisher = ros.node.create_publisher(RobotState, 'robot/state', NEWEST)
         ros.node.create_subscription(RobotCommand, 'robot/command', self._follow, NEWEST)
+        self._targets = ros.publisher(ControllerTarget, 'controller/target')
         self.statuses = ros.collect(ControllerStatus, 'controller/status')
 
     def show(self):
@@ -49,6 +50,9 @@ class Robot:
                 lambda now=sequence: self.backend.read().sequence > now, what='a command'
             )
 
+    def send(self, **fields):
+        self._targets.publish(ControllerTarget(source='test', **fields))
+
     def status(self, predicate, what):
         def found():
             return next((s for s in self.statuses if predicate(s)), None)
@@ -70,12 +74,6 @@ def robot(ros, controller):
         yield robot
 
 
-def send(ros, **fields):
-    publisher = ros.publisher(ControllerTarget, 'controller/target')
-    publisher.publish(ControllerTarget(source='test', **fields))
-    ros.node.destroy_publisher(publisher)
-
-
 def test_answers_holds_and_follows_a_target(ros, robot):
     robot.status(lambda s: s.reason == 'no robot/state yet', 'the first status')
     robot.run(30)
@@ -89,7 +87,7 @@ def test_answers_holds_and_follows_a_target(ros, robot):
     arm[6] += 0.1
     hand[1] += 0.2
     mode = ControllerTarget.MODE_JOINT_IMPEDANCE
-    send(ros, arm_mode=mode, hand_mode=mode, arm_position=arm, hand_position=hand)
+    robot.send(arm_mode=mode, hand_mode=mode, arm_position=arm, hand_position=hand)
     status = robot.status(lambda s: s.state == ControllerStatus.STATE_TRACKING, 'tracking')
     assert (status.source, status.targets_accepted, status.reason) == ('test', 1, '')
     robot.run(400)
@@ -112,7 +110,7 @@ def test_refuses_what_it_cannot_do_and_says_why(ros, robot, controller):
         ({'arm_mode': 1, 'arm_effort': [1.0] * 7}, 'arm_effort given, which is not supported'),
     ]
     for number, (fields, reason) in enumerate(targets, start=1):
-        send(ros, **fields)
+        robot.send(**fields)
         status = robot.status(lambda s, n=number: s.targets_refused == n, f'refusal of {reason}')
         assert reason in status.reason
         assert status.state == ControllerStatus.STATE_HOLDING
@@ -135,7 +133,7 @@ def test_stop_and_recover(ros, robot):
     robot.run(5)
     assert robot.commands[-1].mode == RobotCommand.MODE_HOLD
     robot.status(lambda s: s.state == ControllerStatus.STATE_STOPPED, 'the stop')
-    send(ros, arm_mode=1, arm_position=HOME[ARM])
+    robot.send(arm_mode=1, arm_position=HOME[ARM])
     status = robot.status(lambda s: s.targets_refused == 1, 'the refusal')
     assert 'call controller/recover first' in status.reason
     assert ros.call(Trigger, 'controller/recover').success

@@ -23,7 +23,7 @@ def monitor(start):
     return start_monitor
 
 
-def word(node, *, state='active', level=OK, about='', message=''):
+def word(node, *, state='active', level=OK, about='part', message=''):
     """What one node says of itself."""
     own = DiagnosticStatus(
         name=node, hardware_id=node, message=state, values=[KeyValue(key='state', value=state)]

@@ -41,8 +41,8 @@ def find_ros(environ: dict[str, str] | None = None) -> Ros | None:
     distro = environ.get('ROS_DISTRO', '')
     prefixes = [Path(p) for p in environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep) if p]
     rclpy = next((p for p in prefixes if (p / 'share/rclpy/package.xml').is_file()), None)
-    # Our own environment, sourced in this shell, is no installation of the machine's.
-    if rclpy is None or (rclpy / 'pyvenv.cfg').is_file():
+    # An environment of this project, sourced in this shell, is no installation of the machine's.
+    if rclpy is None or (rclpy / 'drex-stamp.json').is_file():
         return None
     if distro and distro != 'jazzy':
         raise SetupError(
