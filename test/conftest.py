@@ -3,6 +3,7 @@
 """Fixtures of all tests: a ROS domain of the session's own, node processes, a ROS client."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +25,9 @@ def ros_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ros_harness
     environment = ros_harness.session_environment(domain, tmp_path_factory.mktemp('ros'))
     before = {name: os.environ.get(name) for name in environment}
     _set_environment(environment)
+    # A shell ignores SIGINT for what it runs in the background, and children would inherit that.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     yield domain
     _set_environment(before)
     domain.release()

@@ -115,7 +115,9 @@ class RosClient:
     def set_parameter(self, node: str, name: str, value: Any) -> SetParametersResult:
         request = SetParameters.Request()
         request.parameters = [Parameter(name, value=value).to_parameter_msg()]
-        return self.call(SetParameters, f'{node}/set_parameters', request).results[0]
+        results: list[SetParametersResult]
+        results = self.call(SetParameters, f'{node}/set_parameters', request).results
+        return results[0]
 
     def get_parameter(self, node: str, name: str) -> Any:
         response = self.call(
@@ -129,7 +131,8 @@ class RosClient:
             f'{node}/describe_parameters',
             DescribeParameters.Request(names=[name]),
         )
-        return response.descriptors[0]
+        descriptors: list[ParameterDescriptor] = response.descriptors
+        return descriptors[0]
 
     def diagnostics(self) -> dict[str, DiagnosticStatus]:
         """Listen to /diagnostics: the last status of each name, kept up to date."""

@@ -67,8 +67,15 @@ class Controller:
         self.set_point = SetPoint.at_rest(self._goal)
 
     def update(self, robot: RobotState) -> RobotCommand:
-        """The answer to one robot state."""
-        last, self._robot = self._robot, robot
+        """The answer to one robot state; to a state that was seen before, the same again."""
+        last = self._robot
+        if last is not None and (robot.sequence, robot.time) == (last.sequence, last.time):
+            return self._answer
+        self._robot = robot
+        self._answer = self._react(robot, last)
+        return self._answer
+
+    def _react(self, robot: RobotState, last: RobotState | None) -> RobotCommand:
         period = _FIRST_PERIOD
         if last is None:
             self._rest_at(robot.position)

@@ -108,6 +108,7 @@ class MujocoBackend(Backend):
         self._sequence += 1
         self._first_sequence = self._sequence
         self._cycles_since_command = 0
+        self._missed_this_cycle = False
         self._begin_hold(RobotMode.IDLE, '')
 
     def read(self) -> RobotState:
@@ -151,7 +152,8 @@ class MujocoBackend(Backend):
 
     def miss(self, reason: str) -> None:
         """Count this cycle as one whose command did not come, and hold."""
-        if self._mode in (RobotMode.EFFORT, RobotMode.HOLD):
+        if self._mode in (RobotMode.EFFORT, RobotMode.HOLD) and not self._missed_this_cycle:
+            self._missed_this_cycle = True
             self._missed += 1
             self.hold(reason)
 
@@ -186,6 +188,7 @@ class MujocoBackend(Backend):
         self._effort = effort
         self._sequence += 1
         self._cycles_since_command += 1
+        self._missed_this_cycle = False
 
     def _begin_hold(self, mode: RobotMode, reason: str) -> None:
         self._mode, self._reason = mode, reason

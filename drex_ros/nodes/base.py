@@ -6,6 +6,8 @@ A node is a class with `NAME`, `PARAMETERS` and the four hooks `configure`, `act
 `deactivate` and `cleanup`; its `main` is `sys.exit(run(MyNode))`.
 """
 
+import math
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -24,6 +26,9 @@ from drex_ros.nodes.entities import PolledSubscription, not_async
 from drex_ros.nodes.lifecycle import SUCCESS, HookedNode
 from drex_ros.nodes.parameters import Parameter, ParameterError, declare
 from drex_ros.nodes.process import ConfigurationError, run
+
+# How long the answer of a service may travel before the node goes [s].
+_ANSWER_TIME = 0.2
 
 BASE_PARAMETERS = (
     Parameter('autostart', True, 'go to active by itself at start', read_only=True),
@@ -49,6 +54,7 @@ class ManagedNode(HookedNode):
         super().__init__(self.NAME, **node_options)
         self._monitors: list[CallbackMonitor] = []
         self._monitored_timers: list[Timer] = []
+        self._answered = -math.inf
         try:
             self.params = declare(self, BASE_PARAMETERS + self.PARAMETERS)
         except ParameterError:
@@ -138,6 +144,7 @@ class ManagedNode(HookedNode):
             start = monitor.clock()
             result = callback(request, response)
             monitor.tick(start, monitor.clock())
+            self._answered = time.monotonic()
             return result
 
         return self.create_service(srv_type, name, timed)
@@ -192,6 +199,10 @@ class ManagedNode(HookedNode):
         self._diagnostics.publish()
 
     def shut_down(self) -> None:
+        if self.is_active:
+            self.trigger_deactivate()
+        # ROS cannot tell whether the answer of a service has arrived: give it time to.
+        time.sleep(max(self._answered + _ANSWER_TIME - time.monotonic(), 0.0))
         super().shut_down()
         # The last word, so that others know that the end was meant.
         self._diagnostics.publish()
@@ -218,6 +229,7 @@ class ManagedNode(HookedNode):
 
     def _on_change_state(self, request: Any, response: Any) -> Any:
         response = super()._on_change_state(request, response)
+        self._answered = time.monotonic()
         self._diagnostics.publish()
         return response
 

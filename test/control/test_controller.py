@@ -100,6 +100,15 @@ def test_stiffness_changes_without_a_jump_of_torque(robot, controller):
     assert np.abs(np.diff(efforts, axis=0)[:, HAND]).max() < 0.05
 
 
+def test_a_state_seen_twice_gets_the_same_answer(robot, controller):
+    run(robot, controller, 10)
+    controller.accept(both(GOAL))
+    state = robot.read()
+    first = controller.update(state)
+    np.testing.assert_array_equal(controller.update(state).effort, first.effort)
+    assert controller.state is ControllerState.TRACKING
+
+
 def test_no_target_before_the_first_state(controller):
     assert 'no robot state yet' in controller.accept(Target())
     assert controller.targets_refused == 1

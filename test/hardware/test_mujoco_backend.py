@@ -133,6 +133,17 @@ def test_no_command_within_the_deadline_gives_hold(robot):
     assert np.abs(state.velocity).max() < 0.01
 
 
+def test_a_missed_cycle_counts_once(robot):
+    drive(robot, ZERO, 1)
+    for _ in range(30):
+        robot.miss('nobody there')
+        robot.miss('nobody there')
+        robot.step()
+    state = robot.read()
+    assert (state.mode, state.reason) == (RobotMode.HOLD, 'nobody there')
+    assert state.commands_missed == 30
+
+
 def test_hold_keeps_the_posture_that_it_found(robot):
     drive(robot, ZERO, 100)
     robot.hold('test')

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulated robot, controller and monitor as three real processes."""
 
+import itertools
 import time
 
 import numpy as np
 import pytest
+from ros_harness import mapped_segments, remove_orphaned_segments
 from stack_harness import NODES, node_command, node_environment
 
 from drex_interfaces.msg import ControllerTarget, RobotState, SystemStatus
@@ -86,7 +88,7 @@ def largest_step(states):
     """Largest move of any joint from one state to the next [rad], by the cycles between them."""
     steps = [
         np.abs(after.position - before.position).max() / (after.sequence - before.sequence)
-        for before, after in zip(states, states[1:], strict=False)
+        for before, after in itertools.pairwise(states)
     ]
     return max(steps)
 
@@ -98,6 +100,14 @@ def bent():
     return posture
 
 
+@pytest.fixture(autouse=True)
+def killed_segments():
+    """Shared memory of killed processes, which goes when the last one that uses it has ended."""
+    segments = set()
+    yield segments
+    remove_orphaned_segments(segments)
+
+
 @pytest.fixture
 def stack(start, ros):
     def start_stack(namespace='', **mock_params):
@@ -106,8 +116,17 @@ def stack(start, ros):
     return start_stack
 
 
-def test_follows_a_target_survives_its_controller_and_misses_its_robot(stack, ros):
-    lab = stack(real_time_factor=0.0, lockstep_patience=0.3)
+@pytest.fixture
+def kill(killed_segments):
+    def kill_process(process):
+        killed_segments.update(mapped_segments(process.pid))
+        process.kill()
+
+    return kill_process
+
+
+def test_follows_a_target_survives_its_controller_and_misses_its_robot(stack, ros, kill):
+    lab = stack(real_time_factor=0.0, lockstep_patience=20.0)
     lab.wait_for_start()
     missed = lab.state.commands_missed
     rate, factor = lab.speed(1000)
@@ -117,8 +136,9 @@ def test_follows_a_target_survives_its_controller_and_misses_its_robot(stack, ro
     assert (lab.state.commands_refused, lab.state.commands_missed) == (0, missed)
 
     ros.spin(0.3)
+    assert ros.set_parameter('/mock_hardware', 'lockstep_patience', 0.3).successful
     posture, count = lab.state.position.copy(), len(lab.states)
-    lab.processes['hybrid_impedance_controller'].kill()
+    kill(lab.processes['hybrid_impedance_controller'])
     lab.wait_for_mode(RobotState.MODE_HOLD)
     sequence = lab.state.sequence
     ros.spin_until(lambda: lab.state.sequence > sequence + 100, what='time to go on')
@@ -135,7 +155,7 @@ def test_follows_a_target_survives_its_controller_and_misses_its_robot(stack, ro
     assert largest_step(lab.states[count:]) < 0.001  # [rad]: nothing jumped on the way
     lab.wait_for_level(SystemStatus.LEVEL_OK)
 
-    lab.processes['mock_hardware'].kill()
+    kill(lab.processes['mock_hardware'])
     message = lab.wait_for_level(SystemStatus.LEVEL_FAILED)
     assert message.startswith('mock_hardware: silent for')
     lab.start('mock_hardware')
@@ -145,7 +165,7 @@ def test_follows_a_target_survives_its_controller_and_misses_its_robot(stack, ro
     lab.wait_for_level(SystemStatus.LEVEL_OK)
 
 
-def test_two_namespaces_do_not_mix(stack, ros):
+def test_two_namespaces_do_not_mix(stack, ros, kill):
     lab = stack('/lab', real_time_factor=0.5)
     field = stack('/field', real_time_factor=0.5, start_spread=0.01, seed=3)
     lab.wait_for_start()
@@ -160,6 +180,6 @@ def test_two_namespaces_do_not_mix(stack, ros):
     topics = {name for name, _ in ros.node.get_topic_names_and_types()} - shared
     assert {name for name in topics if not name.startswith(('/lab/', '/field/'))} == set()
     assert {'/lab/clock', '/field/clock'} <= topics
-    lab.processes['mock_hardware'].kill()
+    kill(lab.processes['mock_hardware'])
     assert lab.wait_for_level(SystemStatus.LEVEL_FAILED).startswith('mock_hardware: silent for')
     assert field.statuses[-1].level == SystemStatus.LEVEL_OK

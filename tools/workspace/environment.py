@@ -55,7 +55,7 @@ class Environment:
         return [self.root / 'requirements' / name for name in names]
 
     def constraints(self) -> Path:
-        """Exact versions; beside an installed ROS only those that must fit its own NumPy."""
+        """Exact versions; beside an installed ROS only of what ROS does not have itself."""
         name = 'lock.txt' if self.ros is None else 'lock-with-ros.txt'
         return self.root / 'requirements' / name
 
@@ -120,20 +120,39 @@ class Environment:
         for path in self.requirements():
             command += ['--requirement', path]
         command += ['--constraint', self.constraints()]
+        if self.ros is not None:
+            command += ['--constraint', self._write_ros_versions()]
         run(command, log / 'pip.log', env=self.variables())
 
-    def _mend(self) -> None:
-        code = (
-            'import numpy, sysconfig;'
-            'print(sysconfig.get_path("include"), numpy.get_include(), sep=chr(10))'
-        )
-        result = subprocess.run(
+    def _write_ros_versions(self) -> Path:
+        """Pin what ROS's compiled modules were built with, so that pip brings no other."""
+        check = 'import numpy, pinocchio; print(numpy.__version__)'
+        result = self._run_python(check)
+        if result.returncode != 0:
+            reason = (result.stderr.strip().splitlines() or ['no message'])[-1]
+            raise SetupError(
+                f'the sourced ROS lacks a package that drex_ros needs ({reason}). Install with: '
+                'sudo apt-get install python3-numpy ros-jazzy-pinocchio'
+            )
+        path = self.path / 'ros-versions.txt'
+        path.write_text(f'numpy=={result.stdout.strip()}\n')
+        return path
+
+    def _run_python(self, code: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
             [str(self.python), '-c', code],
             capture_output=True,
             text=True,
             check=False,
             env=self.variables(),
         )
+
+    def _mend(self) -> None:
+        code = (
+            'import numpy, sysconfig;'
+            'print(sysconfig.get_path("include"), numpy.get_include(), sep=chr(10))'
+        )
+        result = self._run_python(code)
         if result.returncode != 0:
             raise SetupError(f'the new environment does not start:\n{result.stderr}')
         python_include, numpy_include = result.stdout.split('\n')[:2]
