@@ -43,23 +43,20 @@ class TimedMock(MockHardware):
         self._first = 0.0
         super().activate()
 
-    def _publish(self) -> None:
-        super()._publish()
-        self._shown = time.perf_counter()
-
-    def _note_answer(self) -> None:
+    def _run_cycle(self) -> None:
         now = time.perf_counter()
-        super()._note_answer()
-        if not self._in_step:
+        trips = self.round_trips
+        if not self._exchange.in_step:
             self.stop.requested |= now - self._born > _START_TIMEOUT
-            return
-        self.round_trips.append(now - self._shown)
-        if len(self.round_trips) == _WARM_UP:
-            self._first = now
-        elif len(self.round_trips) > _WARM_UP:
-            TimedMock.wall = now - self._first
-            TimedMock.repeated = self._repeated
-            self.stop.requested |= self.seconds < self.wall
+        else:
+            trips.append(self._exchange.round_trip)
+            if len(trips) == _WARM_UP:
+                self._first = now
+            elif len(trips) > _WARM_UP:
+                TimedMock.wall = now - self._first
+                TimedMock.repeated = self._exchange.repeated
+                self.stop.requested |= self.seconds < self.wall
+        super()._run_cycle()
 
 
 def bare_rate(control_rate: float, physics_rate: float, seconds: float) -> float:

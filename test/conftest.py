@@ -25,6 +25,8 @@ def ros_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ros_harness
     environment = ros_harness.session_environment(domain, tmp_path_factory.mktemp('ros'))
     before = {name: os.environ.get(name) for name in environment}
     _set_environment(environment)
+    # What is left of a session that is told to end must be ended too.
+    signal.signal(signal.SIGTERM, _interrupt)
     # A shell ignores SIGINT for what it runs in the background, and children would inherit that.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -76,6 +78,10 @@ def ros(ros_domain: ros_harness.Domain) -> Iterator[Any]:
 
     with RosClient() as client:
         yield client
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt(signal.Signals(number).name)
 
 
 def _set_environment(values: dict[str, str | None]) -> None:

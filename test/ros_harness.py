@@ -18,6 +18,7 @@ from ros_session import (
     Leftovers,
     kill_process,
     mapped_segments,
+    note_segments,
     process_group,
     remove_orphaned_segments,
     session_environment,
@@ -132,6 +133,7 @@ class NodeProcess:
             while position < len(self.lines):
                 match = re.search(regex, self.lines[position].text)
                 if match is not None:
+                    note_segments(self.pid)
                     return match
                 position += 1
             if ended or time.monotonic() > deadline:
@@ -141,6 +143,7 @@ class NodeProcess:
 
     def send_signal(self, number: int) -> None:
         """Send a signal to the process (not to its children)."""
+        note_segments(self.pid)
         self.process.send_signal(number)
 
     def wait(self, timeout: float = TIMEOUT) -> int:

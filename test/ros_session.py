@@ -7,6 +7,8 @@ Nothing may be left behind: every process of a session carries a mark in its env
 processes that had them mapped.
 """
 
+import contextlib
+import fcntl
 import gc
 import os
 import random
@@ -22,6 +24,8 @@ MARK = 'DREX_TEST_SESSION'
 SHM = Path('/dev/shm')
 # Generous, because a loaded two-core machine starts a node in seconds.
 TIMEOUT = 30.0
+# Shared-memory files that processes of this session had mapped.
+_SEEN: set[str] = set()
 
 
 class Domain:
@@ -107,6 +111,11 @@ def mapped_segments(pid: int) -> set[str]:
     return set(re.findall(r'/dev/shm/(fastrtps_\w+)', maps))
 
 
+def note_segments(pid: int) -> None:
+    """Remember the shared memory of a process, to find it again when the process is dead."""
+    _SEEN.update(mapped_segments(pid))
+
+
 def remove_orphaned_segments(names: set[str]) -> None:
     """Remove shared-memory files that no living process uses any more."""
     used: set[str] = set()
@@ -114,8 +123,17 @@ def remove_orphaned_segments(names: set[str]) -> None:
         if folder.name.isdigit():
             used |= mapped_segments(int(folder.name))
     for name in names - used:
-        for file in (name, f'{name}_el', f'sem.{name}_mutex'):
-            (SHM / file).unlink(missing_ok=True)
+        with contextlib.ExitStack() as stack:
+            # Users of a file lock its `_el` companion; one may have come since we looked.
+            try:
+                lock = stack.enter_context((SHM / f'{name}_el').open())
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except FileNotFoundError:
+                pass
+            except BlockingIOError:
+                continue
+            for file in (name, f'{name}_el', f'sem.{name}_mutex'):
+                (SHM / file).unlink(missing_ok=True)
 
 
 def kill_process(pid: int) -> None:
@@ -151,12 +169,11 @@ class Leftovers:
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
         self._before = _segment_files()
-        self._seen: set[str] = set()
 
     def look(self) -> None:
         """Note the shared memory of the session's processes; called after each test."""
         for pid in session_processes():
-            self._seen |= mapped_segments(pid)
+            note_segments(pid)
 
     def collect(self) -> list[str]:
         """What is left: processes (they are killed) and shared-memory files (removed)."""
@@ -167,15 +184,18 @@ class Leftovers:
         for pid in session_processes():
             kill_process(pid)
         ours = {name for name in _segment_files() - self._before if self._is_ours(name)}
+        # What a failed test keeps alive here goes with this process.
+        ours -= mapped_segments(os.getpid())
         left += [f'file /dev/shm/{name}' for name in sorted(ours)]
-        remove_orphaned_segments(ours)
+        # Ports that all domains share are no fault of ours, but the last one out removes them.
+        remove_orphaned_segments(ours | _SEEN)
         return left
 
     def _is_ours(self, name: str) -> bool:
         port = re.fullmatch(r'fastrtps_port(\d+)', name)
         if port is None:
-            return name in self._seen
-        # Every domain has 250 ports of its own; port 7000 belongs to all.
+            return name in _SEEN
+        # Every domain has 250 ports of its own, from 7400 on; those below belong to all.
         return (int(port[1]) - 7400) // 250 == self._domain.number
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -94,12 +95,20 @@ def demo(
     """Bring the stack up in simulation, move the robot through it, and stop it again."""
     from drex_ros.cli.demo import DemoError, run_demo
 
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
     try:
         run_demo(verbose=verbose, log=log)
     except DemoError as error:
         _fail('demo', error, code=1)
-    except KeyboardInterrupt:
-        _fail('demo', 'interrupted', code=130)
+    except KeyboardInterrupt as error:
+        number = error.args[0] if error.args else signal.SIGINT
+        _fail('demo', f'interrupted by {number.name}', code=128 + number)
+
+
+def _interrupt(number: int, frame: object) -> NoReturn:
+    """Leave in order, as with Ctrl-C."""
+    raise KeyboardInterrupt(signal.Signals(number))
 
 
 def _fail(command: str, error: object, code: int = 2) -> NoReturn:

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from drex_interfaces.msg import SystemStatus
 from drex_ros.cli.phases import Phases
 from drex_ros.cli.stack import Stack
 from drex_ros.client import Drex, DrexError
 from drex_ros.domain import Domain
-from drex_ros.launching import LaunchError
 from drex_ros.robot.joints import ARM, FINGERS, HAND
 
 LISTEN = 1.5  # [s] of wall time over which rates are measured
@@ -43,22 +43,32 @@ def run_demo(*, verbose: bool = False, log: Path | None = None) -> None:
     with Domain() as domain:
         # A domain of our own: the demo moves no robot but its own, whatever else runs here.
         os.environ.update(domain.variables)
-        echo = (lambda line: console.print(line, style='dim', markup=False)) if verbose else None
-        stack = Stack(['drex.launch.yaml'], folder / 'stack.log', domain.variables, echo)
+        echo = (lambda line: console.print(line, style='dim', markup=False, soft_wrap=True)) if verbose else None
+        try:
+            stack = Stack(['drex.launch.yaml'], folder / 'stack.log', domain.variables, echo)
+        except OSError as error:
+            raise DemoError(f'cannot write the log: {error}') from None
         try:
             with Drex(name='drex_demo') as drex:
                 system = _show(phases, stack, drex)
             with phases.phase('Stop') as phase:
                 code = stack.stop()
                 if code != 0:
-                    raise DrexError(f'the stack ended with {code}')
+                    raise DrexError('not every process ended by itself')
                 phase.done('every process ended by itself')
-        except (DrexError, LaunchError) as error:
-            why = f'{phases.current} failed: {error}'
-            raise DemoError(f'{why}\n{stack.last_lines()}\nThe whole log: {stack.log}') from None
+        except DrexError as error:
+            raise _failure(phases.current, error, stack) from None
         finally:
             stack.stop()
     _summary(console, system, stack.log)
+
+
+def _failure(phase: str, error: DrexError, stack: Stack) -> DemoError:
+    code = stack.stop()
+    # A stack that was well ends with 0 when it is told to; then the error is the whole story.
+    ended = f' (the stack ended with {code})' if code else ''
+    said = f'\nThe stack wrote:\n{stack.problems()}' if code else ''
+    return DemoError(f'{phase} failed: {error}{ended}{said}\nThe whole log: {stack.log}')
 
 
 def _show(phases: Phases, stack: Stack, drex: Drex) -> SystemStatus:
@@ -114,7 +124,7 @@ def _wait_until_ready(stack: Stack, drex: Drex) -> SystemStatus:
             return drex.wait_until_ready(timeout=0.5)
         except DrexError as error:
             if stack.code is not None:
-                raise DrexError(f'the stack ended with {stack.code}') from None
+                raise DrexError('the stack did not come up') from None
             if time.monotonic() > deadline:
                 raise error
 
@@ -142,14 +152,14 @@ def _summary(console: Console, system: SystemStatus, log: Path) -> None:
     for column in ('Node', 'State', 'Says'):
         table.add_column(column)
     for node in system.nodes:
-        table.add_row(node.name, node.state, node.message or 'ok')
+        table.add_row(node.name, node.state, Text(node.message or 'ok'))
     console.print()
     console.print(table)
     console.print(
         '\nThis version has the robot, its joint-impedance controller and the health monitor. '
         'Camera, push, mass estimation and grasp are not there yet.'
     )
-    console.print(f'[dim]Log: {log}[/dim]', soft_wrap=True)
+    console.print(f'Log: {log}', style='dim', markup=False, soft_wrap=True)
 
 
 def _log_folder() -> Path:

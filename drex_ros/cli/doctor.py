@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
 MIN_FREE_DISK = 2.0  # [GB] what environment and build take
 MIN_FREE_SHM = 64.0  # [MB] Fast DDS makes half a MB for each participant, more for images
@@ -185,11 +186,11 @@ def report(*, as_json: bool = False) -> int:
         findings.append(finding)
         if not as_json:
             colour = {'ok': 'green', 'warn': 'yellow', 'fail': 'red'}[finding.level]
-            remedy = f'\n     [bold]remedy:[/bold] {finding.remedy}' if finding.remedy else ''
-            console.print(
-                f'[{colour}]{finding.level:<4}[/{colour}] {finding.name:<14}{finding.detail}'
-                f'{remedy}', soft_wrap=True,
-            )  # fmt: skip
+            line = Text.assemble((f'{finding.level:<4}', colour), f' {finding.name:<14}')
+            line.append(finding.detail)
+            if finding.remedy:
+                line.append('\n     ').append('remedy:', 'bold').append(f' {finding.remedy}')
+            console.print(line, soft_wrap=True)
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=1))
     return int(any(finding.level == 'fail' for finding in findings))

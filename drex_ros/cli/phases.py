@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 
 class Phase:
@@ -43,7 +45,17 @@ class Phases:
                 yield phase
             failed = False
         finally:
-            mark = '[red]✗[/red]' if failed else '[green]✓[/green]'
-            seconds = time.monotonic() - start
-            line = f'{mark} {title:<15} [dim]{seconds:4.1f} s[/dim]  {phase.found}'
-            self.console.print(line, soft_wrap=True)
+            mark = ('✗', 'red') if failed else ('✓', 'green')
+            seconds = (f'{time.monotonic() - start:4.1f} s', 'dim')
+            self._print(Text.assemble(mark, f' {title:<15} ', seconds), Text(phase.found))
+
+    def _print(self, head: Text, found: Text) -> None:
+        if not self.console.is_terminal:
+            self.console.print(Text('  ').join([head, found]), soft_wrap=True)
+            return
+        # On a narrow terminal what was found goes on below itself, not below the mark.
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow='fold')
+        grid.add_row(head, found)
+        self.console.print(grid)

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,13 +14,17 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+_LIBC = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1
+_PROBLEM = re.compile(r'\[(?:ERROR|FATAL)\]|^drex launch: |^\[\S+-\d+\] (?!\[(?:DEBUG|INFO|WARN)\])')
+
 
 class Stack:
-    """A running `drex launch`.
+    """A running `drex launch`, which ends with this process, however that ends.
 
     Args:
         arguments: file and `name:=value` words of `drex launch`.
-        log: file that gets everything the nodes write.
+        log: file that gets everything the nodes write; OSError when it cannot be written.
         environ: variables beside this process's own.
         echo: called with each line, too; None for silence.
     """
@@ -32,9 +38,11 @@ class Stack:
     ) -> None:
         log.parent.mkdir(parents=True, exist_ok=True)
         self.log = log
+        self._file = log.open('w', buffering=1)
         self._echo = echo
         self._process = subprocess.Popen(
-            [sys.executable, '-m', 'drex_ros.launching', *arguments],
+            # Not ros2 launch: that ends no node when it is told to by SIGTERM or SIGKILL.
+            [sys.executable, '-m', 'drex_ros.launching', '--native', *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -42,6 +50,7 @@ class Stack:
             errors='replace',
             # A Ctrl-C at the terminal is for us; we pass it on in order.
             start_new_session=True,
+            preexec_fn=_stop_with_parent,
             env={**os.environ, **environ},
         )
         self._reader = threading.Thread(target=self._read, name='stack output', daemon=True)
@@ -49,7 +58,7 @@ class Stack:
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        with self.log.open('w', buffering=1) as file:
+        with self._file as file:
             for line in self._process.stdout:
                 file.write(line)
                 if self._echo is not None:
@@ -67,15 +76,19 @@ class Stack:
         try:
             code = self._process.wait(timeout)
         except subprocess.TimeoutExpired:
-            # Its children die with it: drex launch sees to that.
+            # Its nodes die with it: drex launch sees to that.
             self._process.kill()
             code = self._process.wait()
         self._reader.join(timeout)
         return code
 
-    def last_lines(self, count: int = 12) -> str:
-        """The end of what the nodes wrote."""
-        try:
-            return '\n'.join(self.log.read_text(errors='replace').splitlines()[-count:])
-        except OSError:
-            return ''
+    def problems(self, count: int = 12) -> str:
+        """Errors that were written so far, the first ones; without any, the end of the output."""
+        lines = self.log.read_text(errors='replace').splitlines()
+        found = [line for line in lines if _PROBLEM.search(line)][:count]
+        return '\n'.join(found or lines[-count:])
+
+
+def _stop_with_parent() -> None:
+    """Have the kernel send this process SIGTERM when the one that started it dies."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -62,18 +62,20 @@ class Controller:
         self._impedance = settings.impedance
         self._impedance_goal = settings.impedance
         self._robot: RobotState | None = None
+        self._answer: RobotCommand | None = None
         self._goal = np.zeros(N_JOINTS)
         self._target_time = -np.inf
         self.set_point = SetPoint.at_rest(self._goal)
 
     def update(self, robot: RobotState) -> RobotCommand:
         """The answer to one robot state; to a state that was seen before, the same again."""
-        last = self._robot
-        if last is not None and (robot.sequence, robot.time) == (last.sequence, last.time):
-            return self._answer
-        self._robot = robot
-        self._answer = self._react(robot, last)
-        return self._answer
+        last, answer = self._robot, self._answer
+        if last is None or (robot.sequence, robot.time) != (last.sequence, last.time):
+            answer = None
+        if answer is None:
+            self._robot = robot
+            self._answer = answer = self._react(robot, last)
+        return answer
 
     def _react(self, robot: RobotState, last: RobotState | None) -> RobotCommand:
         period = _FIRST_PERIOD

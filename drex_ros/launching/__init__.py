@@ -15,5 +15,10 @@ from drex_ros.launching.runner import (
 )
 
 __all__ = [
-    'LaunchError', 'hand_over', 'launch_files', 'resolve_launch_file', 'run', 'should_hand_over',
+    'LaunchError',
+    'hand_over',
+    'launch_files',
+    'resolve_launch_file',
+    'run',
+    'should_hand_over',
 ]

@@ -19,8 +19,12 @@ def main() -> int:
     parser.add_argument('--native', action='store_true', help='never hand over to ros2 launch')
     options = parser.parse_args()
     try:
-        return run(options.file, options.arguments, show_args=options.show_args,
-                   native=options.native or None)
+        return run(
+            options.file,
+            options.arguments,
+            show_args=options.show_args,
+            native=options.native or None,
+        )
     except LaunchError as error:
         print(f'drex launch: {error}', file=sys.stderr)
         return 2

@@ -19,8 +19,12 @@ from drex_ros.launching.source import Entity, load
 _DEEPEST_INCLUDE = 32
 
 
-def plan(file: Path, arguments: Mapping[str, str], parameter_folder: Path,
-         environment: Mapping[str, str] | None = None) -> Plan:
+def plan(
+    file: Path,
+    arguments: Mapping[str, str],
+    parameter_folder: Path,
+    environment: Mapping[str, str] | None = None,
+) -> Plan:
     """Execute a launch file; its parameter files are written below `parameter_folder`."""
     execution = Execution(os.environ if environment is None else environment, parameter_folder)
     execution.run_file(Path(os.path.abspath(file)), arguments)
@@ -68,16 +72,21 @@ class Execution(Evaluator):
             if name in entity:
                 value = self.text(entity, name).strip().lower()
                 if value not in ('true', '1', 'false', '0'):
-                    raise entity.error(f"'{name}' must be true, 1, false or 0, not '{value}'",
-                                       name)
+                    raise entity.error(
+                        f"'{name}' must be true, 1, false or 0, not '{value}'", name
+                    )
                 return (value in ('true', '1')) == (name == 'if')
         return True
 
     def _add(self, process: Process) -> None:
         if process.node and process.node in (other.node for other in self.plan.processes):
-            self.plan.messages.append((
-                'WARNING', process.name,
-                f'another node of this launch has the name {process.node} too'))
+            self.plan.messages.append(
+                (
+                    'WARNING',
+                    process.name,
+                    f'another node of this launch has the name {process.node} too',
+                )
+            )
         self.plan.processes.append(process)
 
     def _arg(self, entity: Entity) -> None:
@@ -85,14 +94,17 @@ class Execution(Evaluator):
         self.plan.declared.add(name)
         if name not in self.configurations:
             if 'default' not in entity:
-                about = f" ({entity.get('description')})" if 'description' in entity else ''
-                raise entity.error(f"argument '{name}'{about} has no default: "
-                                   f'give it as {name}:=value')
+                about = f' ({entity.get("description")})' if 'description' in entity else ''
+                raise entity.error(
+                    f"argument '{name}'{about} has no default: give it as {name}:=value"
+                )
             self.configurations[name] = self.text(entity, 'default')
         choices = [choice.get('value') for choice in entity.get('choice', [])]
         if choices and self.configurations[name] not in choices:
-            raise entity.error(f"argument '{name}' cannot be '{self.configurations[name]}' "
-                               f'(choices: {", ".join(choices)})')
+            raise entity.error(
+                f"argument '{name}' cannot be '{self.configurations[name]}' "
+                f'(choices: {", ".join(choices)})'
+            )
 
     def _let(self, entity: Entity) -> None:
         self.configurations[self.text(entity, 'name')] = self.text(entity, 'value')
@@ -132,7 +144,8 @@ class Execution(Evaluator):
     def _set_parameter(self, entity: Entity) -> None:
         name = self.text(entity, 'name')
         value = self.call(
-            entity, 'value', lambda: global_parameter(entity.get('value').evaluate(self)))
+            entity, 'value', lambda: global_parameter(entity.get('value').evaluate(self))
+        )
         self.scope.parameters = self.scope.parameters or []
         self.scope.parameters.append((name, value))
 
@@ -144,7 +157,8 @@ class Execution(Evaluator):
         pushed = self.text(entity, 'namespace')
         before = self.configurations.get('ros_namespace')
         namespace = self.call(
-            entity, 'namespace', lambda: node_command.join_namespace(before, pushed))
+            entity, 'namespace', lambda: node_command.join_namespace(before, pushed)
+        )
         self.configurations['ros_namespace'] = namespace or '/'
 
     def _log(self, entity: Entity) -> None:

@@ -62,8 +62,9 @@ def needed_arguments(entities: Sequence[Entity]) -> Iterator[str]:
             yield from needed_arguments(entity.get('children'))
 
 
-def declared_arguments(file: Path, given: Mapping[str, str],
-                       environment: Mapping[str, str] | None = None) -> list[Argument]:
+def declared_arguments(
+    file: Path, given: Mapping[str, str], environment: Mapping[str, str] | None = None
+) -> list[Argument]:
     """Return all arguments of a file and of what it includes, in order, each name once.
 
     Every file on the way is read and checked, also below conditions that do not hold; an
@@ -76,8 +77,14 @@ def declared_arguments(file: Path, given: Mapping[str, str],
     return list(found.values())
 
 
-def _collect(entities: Sequence[Entity], context: _Static, found: dict[str, Argument], *,
-             conditional: bool, seen: set[Path]) -> None:
+def _collect(
+    entities: Sequence[Entity],
+    context: _Static,
+    found: dict[str, Argument],
+    *,
+    conditional: bool,
+    seen: set[Path],
+) -> None:
     for entity in entities:
         under_condition = conditional or 'if' in entity or 'unless' in entity
         if entity.kind == 'arg':
@@ -85,9 +92,12 @@ def _collect(entities: Sequence[Entity], context: _Static, found: dict[str, Argu
             default = entity.get('default')
             if name not in found:
                 found[name] = Argument(
-                    name, default.source if default else None, entity.get('description', ''),
+                    name,
+                    default.source if default else None,
+                    entity.get('description', ''),
                     tuple(choice.get('value') for choice in entity.get('choice', [])),
-                    under_condition)
+                    under_condition,
+                )
             if name not in context.configurations and default is not None:
                 value = _try(entity, 'default', context)
                 if value is not None:
@@ -97,8 +107,9 @@ def _collect(entities: Sequence[Entity], context: _Static, found: dict[str, Argu
             if name is not None and value is not None:
                 context.configurations[name] = value
         elif entity.kind == 'group':
-            _collect(entity.get('children'), context, found,
-                     conditional=under_condition, seen=seen)
+            _collect(
+                entity.get('children'), context, found, conditional=under_condition, seen=seen
+            )
         elif entity.kind == 'include':
             path = _try(entity, 'file', context)
             file = Path(os.path.abspath(path)) if path else None
@@ -133,8 +144,11 @@ def format_arguments(arguments: Sequence[Argument]) -> str:
         if argument.choices:
             ending = '' if not description or description.endswith('.') else '.'
             description = f'{description}{ending} Choices: {", ".join(argument.choices)}'.strip()
-        lines += ['', f"    '{argument.name}':{'*' if argument.conditional else ''}",
-                  f'        {description}']
+        lines += [
+            '',
+            f"    '{argument.name}':{'*' if argument.conditional else ''}",
+            f'        {description}',
+        ]
         if argument.default is not None:
             lines.append(f"        (default: '{argument.default}')")
         else:

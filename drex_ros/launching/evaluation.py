@@ -30,8 +30,9 @@ class Scope:
 
     def copy(self) -> Scope:
         """Return a copy whose variables and environment are its own."""
-        return Scope(dict(self.configurations), dict(self.environment),
-                     self.parameters, self.remaps)
+        return Scope(
+            dict(self.configurations), dict(self.environment), self.parameters, self.remaps
+        )
 
 
 class Evaluator:
@@ -85,4 +86,5 @@ class Evaluator:
 def _moved(name: str, meaning: Path) -> SubstitutionError:
     return SubstitutionError(
         f"$({name}) in the arguments of an include, or after one, is '{meaning}' to ros2 launch: "
-        f'put $({name}) into a let before the include and use its variable')
+        f'put $({name}) into a let before the include and use its variable'
+    )

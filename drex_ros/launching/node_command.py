@@ -18,7 +18,8 @@ def check_name(name: str | None) -> None:
     """Refuse a name that a node cannot have."""
     if name is not None and not re.fullmatch(_NAME, name):
         raise SubstitutionError(
-            f"'{name}' is no node name (letters, digits and underscores, not a digit first)")
+            f"'{name}' is no node name (letters, digits and underscores, not a digit first)"
+        )
 
 
 def join_namespace(base: str | None, namespace: str | None) -> str | None:
@@ -38,7 +39,8 @@ def join_namespace(base: str | None, namespace: str | None) -> str | None:
     if not re.fullmatch(rf'/|(/{_NAME})+', absolute):
         raise SubstitutionError(
             f"'{absolute}' is no namespace (names of letters, digits and underscores, "
-            'not a digit first, joined by single slashes)')
+            'not a digit first, joined by single slashes)'
+        )
     return absolute
 
 

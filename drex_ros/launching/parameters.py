@@ -134,12 +134,15 @@ def global_parameter(text: str) -> bool | int | float | str:
     """Return the value of `set_parameter`; only scalars reach a node unharmed that way."""
     value = convert(text or "''", 'yaml')
     if type(value) not in _SCALARS.values():
-        raise ValueError(f'set_parameter takes a bool, integer, float or string, not {text!r}; '
-                         "use a node's param for lists")
+        raise ValueError(
+            f'set_parameter takes a bool, integer, float or string, not {text!r}; '
+            "use a node's param for lists"
+        )
     return value  # type: ignore[no-any-return]
 
 
 def parameter_file(node_name: str | None, values: Mapping[str, Any]) -> str:
     """Return the text of a parameter file for one node, or for any when its name is open."""
-    return yaml.dump({node_name or '/**': {'ros__parameters': dict(values)}},
-                     default_flow_style=False)
+    return yaml.dump(
+        {node_name or '/**': {'ros__parameters': dict(values)}}, default_flow_style=False
+    )

@@ -42,14 +42,19 @@ class ProcessBuilder:
         evaluator.call(entity, 'name', lambda: node_command.check_name(name))
         own = evaluator.optional(entity, 'namespace')
         namespace = evaluator.call(
-            entity, 'namespace', lambda: node_command.join_namespace(
-                scope.configurations.get('ros_namespace'), own))
+            entity,
+            'namespace',
+            lambda: node_command.join_namespace(scope.configurations.get('ros_namespace'), own),
+        )
         full_name = node_command.full_name(namespace, name)
         files = [self._parameter_file(param, full_name) for param in entity.get('param', [])]
-        remaps = [(evaluator.text(remap, 'from'), evaluator.text(remap, 'to'))
-                  for remap in entity.get('remap', [])]
+        remaps = [
+            (evaluator.text(remap, 'from'), evaluator.text(remap, 'to'))
+            for remap in entity.get('remap', [])
+        ]
         command += node_command.ros_arguments(
-            name, namespace, scope.parameters or [], files, [*(scope.remaps or []), *remaps])
+            name, namespace, scope.parameters or [], files, [*(scope.remaps or []), *remaps]
+        )
         label = evaluator.optional(entity, 'exec_name')
         return self._process(entity, command, label, full_name)
 
@@ -57,15 +62,19 @@ class ProcessBuilder:
         if name not in entity:
             return []
         return self._evaluator.call(
-            entity, name, lambda: node_command.words(entity.get(name), self._evaluator))
+            entity, name, lambda: node_command.words(entity.get(name), self._evaluator)
+        )
 
     def _node_executable(self, entity: Entity) -> str:
         executable = self._evaluator.text(entity, 'exec')
         package = self._evaluator.optional(entity, 'pkg')
         if package is None:
             return executable
-        return self._evaluator.call(entity, 'exec', lambda: packages.package_executable(
-            package, executable, self._evaluator.environment))
+        return self._evaluator.call(
+            entity,
+            'exec',
+            lambda: packages.package_executable(package, executable, self._evaluator.environment),
+        )
 
     def _parameter_file(self, param: Entity, node: str | None) -> str:
         """Return a parameter file: the given one, or one written for the given value."""
@@ -79,7 +88,8 @@ class ProcessBuilder:
         if param.get('allow_substs', False):
             content = file.read_text(encoding='utf-8')
             file = self._write_parameters(
-                evaluator.call(param, 'from', lambda: parse(content).evaluate(evaluator)))
+                evaluator.call(param, 'from', lambda: parse(content).evaluate(evaluator))
+            )
         load_yaml(file)  # a broken file is better found here than by each node
         return str(file)
 
@@ -89,8 +99,9 @@ class ProcessBuilder:
         file.write_text(text, encoding='utf-8')
         return file
 
-    def _process(self, entity: Entity, command: list[str], label: str | None,
-                 node: str | None) -> Process:
+    def _process(
+        self, entity: Entity, command: list[str], label: str | None, node: str | None
+    ) -> Process:
         evaluator = self._evaluator
         environment = dict(evaluator.environment)
         for variable in entity.get('env', []):
@@ -134,8 +145,9 @@ class ProcessBuilder:
         except ValueError:
             raise entity.error(f"variable '{name}' is a time in seconds, not '{text}'") from None
 
-    def _check_program(self, entity: Entity, name: str, environment: Mapping[str, str],
-                       cwd: str | None) -> None:
+    def _check_program(
+        self, entity: Entity, name: str, environment: Mapping[str, str], cwd: str | None
+    ) -> None:
         if os.sep not in name:
             self._evaluator.call(entity, 'cmd', lambda: packages.program(name, environment))
         elif not os.access(Path(cwd or '.', name), os.X_OK):

@@ -30,8 +30,13 @@ PACKAGE = 'drex_ros'
 ENDINGS = ('.launch.yaml', '.launch.yml')
 
 
-def run(file: str | Path, arguments: Sequence[str] = (), *, show_args: bool = False,
-        native: bool | None = None) -> int:
+def run(
+    file: str | Path,
+    arguments: Sequence[str] = (),
+    *,
+    show_args: bool = False,
+    native: bool | None = None,
+) -> int:
     """Run a launch file to its end and return its exit code.
 
     Args:
@@ -107,7 +112,8 @@ def should_hand_over() -> bool:
     if os.environ.get('DREX_LAUNCH_NATIVE', '') not in ('', '0'):
         return False
     return shutil.which('ros2') is not None and all(
-        importlib.util.find_spec(name) for name in ('launch', 'launch_ros', 'launch_yaml'))
+        importlib.util.find_spec(name) for name in ('launch', 'launch_ros', 'launch_yaml')
+    )
 
 
 def hand_over(path: Path, arguments: Mapping[str, str], *, show_args: bool = False) -> NoReturn:

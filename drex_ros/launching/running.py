@@ -21,6 +21,7 @@ from drex_ros.launching.plan import Process
 _ESCALATION = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 _CANNOT_START = 127  # exit code, as a shell has it
 _CHUNK = 65536  # bytes, also the longest line
+_FULL_PIPE = 20  # reads that surely empty a pipe, however full; not more: others may still write
 LEFTOVER_SIGNALS = (signal.SIGTERM, signal.SIGKILL)
 LEFTOVER_TIMEOUT = 1.0  # s that leftovers have after each signal
 _LEFTOVER_POLL = 0.05  # s; the kernel tells us nothing about processes that are not our children
@@ -42,8 +43,9 @@ class Running:
     and so that the terminal's Ctrl-C goes to the launch alone, which then stops in order.
     """
 
-    def __init__(self, process: Process, output: Output, selector: selectors.BaseSelector,
-                 guard_pipe: int) -> None:
+    def __init__(
+        self, process: Process, output: Output, selector: selectors.BaseSelector, guard_pipe: int
+    ) -> None:
         self.process = process
         self.state = State.WAITING
         self.deadline: float | None = None  # time.monotonic() at which `check` has work to do
@@ -64,9 +66,15 @@ class Running:
         self._respawn = False
         try:
             self._child = subprocess.Popen(
-                self.process.command, env=dict(self.process.environment), cwd=self.process.cwd,
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                start_new_session=True, preexec_fn=partial(_tell_guard, self._guard_pipe))
+                self.process.command,
+                env=dict(self.process.environment),
+                cwd=self.process.cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                preexec_fn=partial(_tell_guard, self._guard_pipe),
+            )
         except OSError as error:
             self._say('ERROR', f'cannot be started: {error} ({self.process.where})')
             self._to_leftovers()
@@ -89,8 +97,9 @@ class Running:
             if self._due():
                 patience = (self.process.sigterm_timeout, self.process.sigkill_timeout)
                 sent = self._signals_sent - 1
-                self._say('ERROR', f'still running {patience[sent]:g} s after '
-                                   f'{_ESCALATION[sent].name}')
+                self._say(
+                    'ERROR', f'still running {patience[sent]:g} s after {_ESCALATION[sent].name}'
+                )
                 self._escalate()
         elif self.state is State.LEFTOVERS:
             self._see_to_leftovers()
@@ -144,7 +153,7 @@ class Running:
 
     def _ended(self, child: subprocess.Popen[bytes]) -> int:
         for stream in list(self._partial_lines):
-            self._read(stream, everything=True)  # what it said last comes before that it died
+            self._read(stream, _FULL_PIPE)  # what it said last comes before that it died
         code = child.returncode
         if code == 0:
             self._say('INFO', f'process has finished cleanly [pid {child.pid}]')
@@ -152,8 +161,9 @@ class Running:
             self._say('INFO', f'process has ended [pid {child.pid}, exit code {code}]')
         else:
             command = ' '.join(self.process.command)
-            self._say('ERROR', f'process has died [pid {child.pid}, exit code {code}, '
-                               f"cmd '{command}'].")
+            self._say(
+                'ERROR', f"process has died [pid {child.pid}, exit code {code}, cmd '{command}']."
+            )
         self._to_leftovers()
         return code if code >= 0 else 128 - code
 
@@ -183,15 +193,17 @@ class Running:
 
     def _close(self) -> None:
         for stream in list(self._partial_lines):
-            self._read(stream, everything=True)
+            self._read(stream, _FULL_PIPE)
             self._close_stream(stream)
         if self._child is not None:
             _tell_guard(self._guard_pipe, f'-{self._child.pid}\n')
             self._child = None
 
-    def _read(self, stream: IO[bytes], everything: bool = False) -> None:
+    def _read(self, stream: IO[bytes], times: int = 1) -> None:
         """Print the lines that have come; an unfinished one waits for its end."""
-        while stream in self._partial_lines:
+        for _ in range(times):
+            if stream not in self._partial_lines:
+                return
             try:
                 data = os.read(stream.fileno(), _CHUNK)
             except BlockingIOError:
@@ -205,8 +217,6 @@ class Running:
             self._partial_lines[stream] = rest
             for line in lines:
                 self._print(stream, line)
-            if not everything:
-                return
 
     def _close_stream(self, stream: IO[bytes]) -> None:
         if stream not in self._partial_lines:  # its end has been read
@@ -222,8 +232,11 @@ class Running:
         from_stderr = self._child is not None and stream is self._child.stderr
         where = self.process.output
         self._output.line(
-            self.process.name, line.decode('utf-8', 'replace').rstrip('\r'),
-            screen=where != 'log' or from_stderr, log=where != 'screen')
+            self.process.name,
+            line.decode('utf-8', 'replace').rstrip('\r'),
+            screen=where != 'log' or from_stderr,
+            log=where != 'screen',
+        )
 
     def _say(self, level: str, message: str) -> None:
         self._output.say(level, self.process.name, message)

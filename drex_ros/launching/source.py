@@ -44,7 +44,8 @@ class Entity:
         """Return an error at the line of field `name`, or of the entity itself."""
         unsupported = isinstance(message, UnsupportedSubstitution)
         return (UnsupportedError if unsupported else LaunchError)(
-            f'{self.file}:{self.lines.get(name, self.line)}: {message}')
+            f'{self.file}:{self.lines.get(name, self.line)}: {message}'
+        )
 
     def unsupported(self, what: str, supported: str, name: str = '') -> LaunchError:
         """Return an error about something that only `ros2 launch` knows."""
@@ -71,7 +72,8 @@ class _Loader(yaml.SafeLoader):
             key = self.construct_object(key_node, deep=True)
             if key in result.lines:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"'{key}' is given twice", key_node.start_mark)
+                    None, None, f"'{key}' is given twice", key_node.start_mark
+                )
             result.lines[key] = key_node.start_mark.line + 1
         return result
 
@@ -124,8 +126,9 @@ def _actions(items: Any, parent: Entity) -> list[Entity]:
         if not isinstance(item, _Map) or len(item) != 1:
             line = item.line if isinstance(item, _Map) else parent.line
             raise Entity('', parent.file, line).error(
-                f'an action is a mapping with one key, its kind, not: {_short(item)}')
-        (kind, content), = item.items()
+                f'an action is a mapping with one key, its kind, not: {_short(item)}'
+            )
+        ((kind, content),) = item.items()
         line = item.lines.get(kind, item.line)
         if kind not in ACTIONS:
             raise Entity('', parent.file, line).unsupported(str(kind), listed(ACTIONS))
@@ -135,8 +138,13 @@ def _actions(items: Any, parent: Entity) -> list[Entity]:
     return actions
 
 
-def _entity(kind: str, content: Any, schema: tuple[Mapping[str, Any], tuple[str, ...]],
-            file: Path, line: int) -> Entity:
+def _entity(
+    kind: str,
+    content: Any,
+    schema: tuple[Mapping[str, Any], tuple[str, ...]],
+    file: Path,
+    line: int,
+) -> Entity:
     known, required = schema
     lines = content.lines if isinstance(content, _Map) else {}
     bare = Entity(kind, file, line, lines=lines)
@@ -163,8 +171,9 @@ def _entity(kind: str, content: Any, schema: tuple[Mapping[str, Any], tuple[str,
 def _check(entity: Entity) -> None:
     """Check what fields must be beyond their type."""
     if entity.get('on_exit', 'shutdown') != 'shutdown':
-        raise entity.error(f"'on_exit' can only be shutdown, not {entity.get('on_exit')}",
-                           'on_exit')
+        raise entity.error(
+            f"'on_exit' can only be shutdown, not {entity.get('on_exit')}", 'on_exit'
+        )
     for name in ('respawn_delay', 'sigterm_timeout', 'sigkill_timeout'):
         if entity.get(name, 0.0) < 0.0:
             raise entity.error(f"'{name}' is a time in seconds, not {entity.get(name)}", name)
@@ -180,8 +189,13 @@ def _field(name: str, value: Any, wanted: Any, owner: Entity) -> Any:
         if not isinstance(value, list) or not value:
             raise owner.error(f"'{name}' of {owner.kind} must be a list of mappings", name)
         return [
-            _entity(wanted, item, PARTS[wanted], owner.file,
-                    getattr(item, 'line', owner.lines.get(name, owner.line)))
+            _entity(
+                wanted,
+                item,
+                PARTS[wanted],
+                owner.file,
+                getattr(item, 'line', owner.lines.get(name, owner.line)),
+            )
             for item in value
         ]
     if wanted is list:
@@ -197,8 +211,10 @@ def _field(name: str, value: Any, wanted: Any, owner: Entity) -> Any:
             hint = f": write '{str(value).lower()}' in quotes"
         elif expected is float and type(value) is int:
             hint = f': write {value}.0'
-        raise owner.error(f"'{name}' of {owner.kind} must be {TYPE_NAMES[wanted]}, "
-                          f'not {_short(value)}{hint}', name)
+        raise owner.error(
+            f"'{name}' of {owner.kind} must be {TYPE_NAMES[wanted]}, not {_short(value)}{hint}",
+            name,
+        )
     if wanted is TEXT:
         return parse(value)
     return unescape(value) if wanted is PLAIN else value

@@ -172,9 +172,7 @@ class _Reader:
 
 
 def _join(parts: tuple[Part, ...], context: Context) -> str:
-    return ''.join(
-        part if isinstance(part, str) else _evaluate(part, context) for part in parts
-    )
+    return ''.join(part if isinstance(part, str) else _evaluate(part, context) for part in parts)
 
 
 def _evaluate(substitution: Substitution, context: Context) -> str:

@@ -65,7 +65,10 @@ class Supervisor:
         """Have a guard run beside us; give the pipe that tells it what has started."""
         process = subprocess.Popen(
             [sys.executable, '-I', '-S', guard.__file__, str(self._folder)],
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         assert process.stdin is not None
         try:
             yield process.stdin.fileno()
@@ -118,8 +121,9 @@ class Supervisor:
         if code is None or self._stopping:
             return
         if running.process.required:
-            self._output.say('INFO', 'launch',
-                             f'{running.process.name} is required: stopping everything')
+            self._output.say(
+                'INFO', 'launch', f'{running.process.name} is required: stopping everything'
+            )
             self._exit_code = code
             self._stop()
         elif not running.respawn_later():

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 import numpy as np
-from builtin_interfaces.msg import Time
+from builtin_interfaces.msg import Time  # type: ignore[import-untyped]
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from drex_interfaces import msg

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from rclpy.action.client import ActionClient
+from rclpy.action.server import ActionServer
 from rclpy.callback_groups import CallbackGroup
 from rclpy.duration import Duration
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
@@ -39,7 +41,7 @@ class EntityScope:
         node = self._node
         # Actions are waitables made of services and topics of their own, so they go first.
         for waitable in self._new(node.waitables):
-            if hasattr(waitable, 'destroy'):
+            if isinstance(waitable, (ActionClient, ActionServer)):
                 waitable.destroy()
         flush(self._new(node.publishers))
         for publisher in self._new(node.publishers):

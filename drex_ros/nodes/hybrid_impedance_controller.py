@@ -45,7 +45,7 @@ from drex_ros.robot.description import BASE_LINK, DescriptionError
 from drex_ros.robot.dynamics import Dynamics
 from drex_ros.robot.joints import ARM, HAND, LIMITS, N_ARM, N_HAND, N_JOINTS
 
-_SLICE = 0.02  # [s] longest wait for a state in one piece, so that services are served meanwhile
+_SLICE = 0.005  # [s] longest wait for a state in one piece, so that services are served
 
 
 class HybridImpedanceController(ManagedNode):
@@ -159,6 +159,13 @@ class HybridImpedanceController(ManagedNode):
         """Forget what was before: the robot may stand anywhere now."""
         self._start_anew()
 
+    def _start_anew(self) -> None:
+        self._controller = Controller(self._dynamics, self._settings)
+        self._command = RobotCommand()
+        self._last_header = Header(frame_id=BASE_LINK)
+        self._last_taken: float | None = None
+        self._last_latency = 0.0
+
     def step(self) -> None:
         """Answer the next robot state, if one comes soon."""
         message = self._state_subscription.wait(_SLICE)
@@ -174,13 +181,6 @@ class HybridImpedanceController(ManagedNode):
         self._last_latency = time.perf_counter() - taken
         if (self._controller.state, self._controller.reason) != before:
             self._publish_status()
-
-    def _start_anew(self) -> None:
-        self._controller = Controller(self._dynamics, self._settings)
-        self._command = RobotCommand()
-        self._last_header = Header(frame_id=BASE_LINK)
-        self._last_taken: float | None = None
-        self._last_latency = 0.0
 
     def _read_settings(self) -> ControllerSettings:
         params = self.params

@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robot in simulation: makes robot/state and time, follows robot/command.
 
-In lockstep it publishes a state, waits for the command that answers it, and runs one control
-cycle. When no answer comes within lockstep_patience it goes on alone, holding, at the pace of the
-wall clock, and is in step again with the next answer. Free running, it never waits: a command
-counts from the cycle after it came, for command_deadline at most.
+In lockstep each state waits for the command that answers it; free running, a command counts from
+the cycle after it came, for command_deadline at most. Without commands the robot holds.
 """
 
 from __future__ import annotations
@@ -24,15 +22,15 @@ from drex_interfaces.srv import MockReset, MockStep
 from drex_ros.hardware.backend import BackendError
 from drex_ros.hardware.mujoco_backend import MujocoBackend
 from drex_ros.nodes.base import ConfigurationError, ManagedNode, Parameter, Status, run
-from drex_ros.nodes.conversions import NEWEST, fill_state, robot_command, stamp
+from drex_ros.nodes.conversions import NEWEST, fill_state
+from drex_ros.nodes.exchange import Exchange
 from drex_ros.nodes.monitor import Level
 from drex_ros.robot import state as plain
 from drex_ros.robot.description import DescriptionError
 from drex_ros.robot.joints import JOINT_NAMES
 
-_SLICE = 0.02  # [s] longest wait in one piece, so that services are served meanwhile
-_LATE = 0.1  # [s] behind the pace after which it is not caught up
 _MOST_CYCLES = 10000  # in one call of mock/step
+_PAUSE_SLICE = 0.005  # [s] between two looks while paused
 
 
 class MockHardware(ManagedNode):
@@ -130,19 +128,21 @@ class MockHardware(ManagedNode):
             self._robot.connect()
         except (BackendError, DescriptionError) as error:
             raise ConfigurationError(str(error)) from error
-        self._period = 1.0 / params.control_rate
         self._joint_states_every = max(1, round(params.control_rate / params.joint_states_rate))
         self._clock_every = max(1, round(params.control_rate / params.clock_rate))
         self._paused = False
-        self._in_step = False
-        self._due = 0.0
-        self._repeated = 0
         self._state_message = RobotState()
         self._joints_message = JointState(name=list(JOINT_NAMES))
         self._state_publisher = self.create_publisher(RobotState, 'robot/state', NEWEST)
         self._joint_publisher = self.create_publisher(JointState, 'joint_states', 10)
         self._clock_publisher = self.create_publisher(Clock, '/clock', NEWEST)
-        self._command_input = self.polled_subscription(RobotCommand, 'robot/command', NEWEST)
+        commands = self.polled_subscription(RobotCommand, 'robot/command', NEWEST)
+        self._exchange = Exchange(
+            commands,
+            lambda: self._state_publisher.publish(self._state_message),
+            lockstep=self._lockstep,
+            period=1.0 / params.control_rate,
+        )
         self._cycle_monitor = self.monitor('control cycle')
         self.monitored_service(SetBool, 'mock/pause', self._on_pause)
         self.monitored_service(MockStep, 'mock/step', self._on_step)
@@ -151,8 +151,6 @@ class MockHardware(ManagedNode):
     def activate(self) -> None:
         """Show the robot at rest; from here on step() runs."""
         self._paused = False
-        self._in_step = False
-        self._due = time.perf_counter()
         self._publish()
 
     def deactivate(self) -> None:
@@ -166,72 +164,24 @@ class MockHardware(ManagedNode):
     def step(self) -> None:
         """Wait a little for the next cycle's command and time; run it if both came."""
         if self._paused:
-            time.sleep(_SLICE)
-        elif self._ready(paced=True):
+            time.sleep(_PAUSE_SLICE)
+            return
+        was_in_step = self._exchange.in_step
+        if self._exchange.ready():
             self._run_cycle()
+            self._note_change(was_in_step)
 
-    def _ready(self, *, paced: bool) -> bool:
-        """Whether the next cycle can run; waits for that, but no longer than one slice."""
-        clock = time.perf_counter
-        if self._lockstep and self._answer is None:
-            left = self._give_up - clock()
-            if left > 0.0:
-                self._answer = self._listen(min(left, _SLICE))
-                if self._answer is None and clock() < self._give_up:
-                    # A message can get lost on a busy machine; nothing would follow it here.
-                    self._state_publisher.publish(self._state_message)
-                    self._repeated += 1
-                    return False
-            self._note_answer()
-        left = self._due - clock() if paced else 0.0
-        if left > 0.0:
-            time.sleep(min(left, _SLICE))
-        if left > _SLICE:
-            return False
-        if not self._lockstep:
-            self._answer = self._newest()
-        return True
-
-    def _listen(self, timeout: float) -> plain.RobotCommand | None:
-        """The command that answers the state just published, if it comes in time [s]."""
-        until = time.perf_counter() + timeout
-        while (left := until - time.perf_counter()) > 0.0:
-            message = self._command_input.wait(left)
-            if message is None:
-                return None
-            if message.sequence == self._sequence:
-                return self._to_command(message)
-            # Late, but somebody is there: be patient with this state's answer.
-            self._give_up = time.perf_counter() + self.params.lockstep_patience
-        return None
-
-    def _newest(self) -> plain.RobotCommand | None:
-        newest = None
-        while (message := self._command_input.take()) is not None:
-            newest = message
-        return None if newest is None else self._to_command(newest)
-
-    def _to_command(self, message: RobotCommand) -> plain.RobotCommand:
-        try:
-            return robot_command(message)
-        except ValueError as error:  # no such mode: let it be refused as not a number
-            self.get_logger().warning(f'robot/command: {error}', throttle_duration_sec=1.0)
-            nothing = np.full(len(JOINT_NAMES), np.nan)
-            return plain.RobotCommand(message.sequence, plain.CommandMode.EFFORT, nothing)
-
-    def _note_answer(self) -> None:
-        answered = self._answer is not None
-        if answered and not self._in_step:
+    def _note_change(self, was_in_step: bool) -> None:
+        if self._exchange.in_step and not was_in_step:
             self.get_logger().info('robot/state is answered: in step')
-        elif self._in_step and not answered:
+        elif was_in_step and not self._exchange.in_step:
             patience = self.params.lockstep_patience
             self.get_logger().warning(f'no answer for {patience:g} s: holding, going on alone')
-        self._in_step = answered
 
     def _run_cycle(self) -> None:
         start = time.perf_counter()
-        if self._answer is not None:
-            self._robot.write(self._answer)
+        if self._exchange.answer is not None:
+            self._robot.write(self._exchange.answer)
         elif self._lockstep:
             self._robot.miss('nobody answers robot/state')
         self._robot.step()
@@ -239,13 +189,12 @@ class MockHardware(ManagedNode):
         self._cycle_monitor.tick(start, time.perf_counter())
 
     def _publish(self) -> None:
-        """Publish the present state, and set when its answer and the next cycle are due."""
-        state = self._robot.read()
-        self._sequence = state.sequence
+        """Publish the present state, and begin to wait for its answer."""
+        state = self._state = self._robot.read()
         fill_state(self._state_message, state)
         self._state_publisher.publish(self._state_message)
         if state.sequence % self._clock_every == 0:
-            self._clock_publisher.publish(Clock(clock=stamp(state.time)))
+            self._clock_publisher.publish(Clock(clock=self._state_message.header.stamp))
         if state.sequence % self._joint_states_every == 0:
             message = self._joints_message
             message.header.stamp = self._state_message.header.stamp
@@ -253,25 +202,15 @@ class MockHardware(ManagedNode):
             message.velocity = state.velocity.tolist()
             message.effort = state.effort.tolist()
             self._joint_publisher.publish(message)
-        self._state = state
-        self._answer = None
-        self._set_due()
+        self._exchange.open(state.sequence, *self._timing)
 
-    def _set_due(self) -> None:
-        now = time.perf_counter()
-        factor = self.params.real_time_factor
-        if factor == 0.0 and self._in_step:
-            self._due = now
-        else:
-            self._due += self._period / (factor or 1.0)
-            if self._due < now - _LATE:
-                self._due = now
-        # Alone, it listens as long as the pace allows and waits for nobody.
-        self._give_up = now + self.params.lockstep_patience if self._in_step else self._due
+    @property
+    def _timing(self) -> tuple[float, float]:
+        return self.params.real_time_factor, self.params.lockstep_patience
 
     def _on_pause(self, request: Any, response: Any) -> Any:
         self._paused = bool(request.data)
-        self._set_due()
+        self._exchange.renew(*self._timing)
         response.success = True
         response.message = 'paused' if self._paused else 'running'
         return response
@@ -282,12 +221,13 @@ class MockHardware(ManagedNode):
         elif not 1 <= request.cycles <= _MOST_CYCLES:
             response.message = f'cycles is {request.cycles}, must be in 1 .. {_MOST_CYCLES}'
         else:
-            self._set_due()
+            self._exchange.renew(*self._timing)
             done = 0
             while done < request.cycles and not self.stop.requested:
-                if self._ready(paced=False):
+                if self._exchange.ready(paced=False):
                     self._run_cycle()
                     done += 1
+            self._clock_publisher.publish(Clock(clock=self._state_message.header.stamp))
             response.success = done == request.cycles
             response.message = f'{done} cycles run'
         response.header = self._state_message.header
@@ -316,9 +256,9 @@ class MockHardware(ManagedNode):
         fine = state.mode in (plain.RobotMode.IDLE, plain.RobotMode.EFFORT)
         values = {
             'simulated time [s]': f'{state.time:.3f}',
-            'in step': str(self._in_step).lower(),
+            'in step': str(self._exchange.in_step).lower(),
             'paused': str(self._paused).lower(),
-            'states repeated': str(self._repeated),
+            'states repeated': str(self._exchange.repeated),
             'commands refused': str(state.commands_refused),
             'commands missed': str(state.commands_missed),
         }

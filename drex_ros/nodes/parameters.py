@@ -185,8 +185,12 @@ class ParameterValues(Mapping[str, Any]):
         for description in descriptions:
             if description.name in self._descriptions:
                 raise ParameterError(f'{description.label}: described twice')
+            if hasattr(type(self), description.name):
+                raise ParameterError(
+                    f'{description.label}: the name is taken by params.{description.name}()'
+                )
             self._descriptions[description.name] = description
-        self._values: dict[str, Value] = {n: p.default for n, p in self._descriptions.items()}  # type: ignore[misc]
+        self._values = {name: p.check(p.default) for name, p in self._descriptions.items()}
 
     def __getitem__(self, name: str) -> Any:
         try:
@@ -264,9 +268,10 @@ def declare(node: Node, parameters: Iterable[Parameter]) -> ParameterValues:
             raise ParameterError(values.unknown(name))
     for description in values.descriptions:
         given = overrides.get(description.name)
-        value = description.default if given is None else description.check(given.value)
-        _declare_one(node, description, description.to_ros(value))  # type: ignore[arg-type]
-        values.update([description.to_ros(value)])  # type: ignore[arg-type]
+        value = description.check(description.default if given is None else given.value)
+        parameter = description.to_ros(value)
+        _declare_one(node, description, parameter)
+        values.update([parameter])
     return values
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A node as a process: start, signals, exit codes.
 
-Exit codes: 0 after SIGINT, SIGTERM or a shutdown transition; 2 when the user gave something wrong
-(one line on stderr); 1 when the program is wrong (a traceback on stderr).
+Exit codes: 0 after SIGINT, SIGTERM, SIGHUP or a shutdown transition; 2 when the user gave
+something wrong (one line on stderr); 1 when the program is wrong (a traceback on stderr).
 """
 
 import contextlib
@@ -32,6 +32,7 @@ from drex_ros.nodes.parameters import ParameterError
 if TYPE_CHECKING:
     from drex_ros.nodes.base import ManagedNode
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # A signal this long after the first one interrupts a node that does not come to its end [s].
 _PATIENCE = 3.0
 
@@ -52,7 +53,7 @@ class _Forced(BaseException):
 
 
 class _StopSignals(StopRequest):
-    """Turns SIGINT and SIGTERM into a stop request.
+    """Turns SIGINT, SIGTERM and SIGHUP into a stop request.
 
     rclpy's own handlers shut the context down at once, so that a node could not say goodbye. A
     Python handler alone runs only when the main thread leaves rcl's wait, so a thread that reads
@@ -66,8 +67,11 @@ class _StopSignals(StopRequest):
         self._read, self._write = socket.socketpair()
         self._write.setblocking(False)
         signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._handle)
+        for number in _SIGNALS:
+            # Under nohup SIGHUP is ignored, and that is to stay; a shell in the background
+            # ignores SIGINT, which launchers send.
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, self._handle)
         threading.Thread(target=self._watch, name='signals', daemon=True).start()
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
@@ -86,7 +90,7 @@ class _StopSignals(StopRequest):
 
     def close(self) -> None:
         """Ignore signals from here on: the process ends, and a late one must not spoil that."""
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in _SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         self.wake = lambda: None
 
@@ -111,7 +115,8 @@ def run(node_class: 'type[ManagedNode]', args: Sequence[str] | None = None) -> i
     finally:
         stop.close()
         try_shutdown()
-        sys.stdout.flush()
+        with contextlib.suppress(OSError):  # nobody may be reading any more
+            sys.stdout.flush()
 
 
 def _run(node_class: 'type[ManagedNode]', args: Sequence[str] | None, stop: _StopSignals) -> int:

@@ -65,8 +65,7 @@ def find_robot_data() -> Path:
         if (folder / _ARM_URDF).is_file() and (folder / _HAND_URDF).is_file():
             return folder
     raise DescriptionError(
-        'robot models not found: install the package example-robot-data '
-        '(pip install example-robot-data, or apt install ros-$ROS_DISTRO-example-robot-data), '
+        'robot models not found: install them with `pip install example-robot-data`, '
         'or set ROBOT_DATA to the folder that holds its robots/'
     )
 

@@ -49,8 +49,10 @@ class Launch:
 
     def wait_for(self, pattern: str, count: int = 1) -> list[str]:
         """Wait until a pattern has been printed `count` times; return its matches."""
+
         def found() -> list[str]:
             return re.findall(pattern, self.text)
+
         wait_until(lambda: len(found()) >= count or self.process.poll() is not None)
         assert len(found()) >= count, f'{pattern!r} {count} times in:\n{self.text}'
         return found()
@@ -87,10 +89,13 @@ class Workspace:
         self.environment = {
             **os.environ,
             'AMENT_PREFIX_PATH': os.pathsep.join(
-                filter(None, [str(self.prefix), os.environ.get('AMENT_PREFIX_PATH')])),
+                filter(None, [str(self.prefix), os.environ.get('AMENT_PREFIX_PATH')])
+            ),
             'PYTHONPATH': os.pathsep.join(
-                filter(None, [str(Path(drex_ros.__file__).parents[1]),
-                              os.environ.get('PYTHONPATH')])),
+                filter(
+                    None, [str(Path(drex_ros.__file__).parents[1]), os.environ.get('PYTHONPATH')]
+                )
+            ),
             'ROS_LOG_DIR': str(folder / 'log'),
             'TMPDIR': str(folder / 'tmp'),
             'DREX_LAUNCH_NATIVE': '1',
@@ -117,7 +122,11 @@ class Workspace:
         with printed.open('wb') as stream:
             process = subprocess.Popen(
                 [sys.executable, '-m', 'drex_ros.launching', str(file), *arguments],
-                stdout=stream, stderr=subprocess.STDOUT, env=self.environment, cwd=self.folder)
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                env=self.environment,
+                cwd=self.folder,
+            )
         launch = Launch(process, printed)
         self._launches.append(launch)
         return launch

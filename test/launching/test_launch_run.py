@@ -52,13 +52,15 @@ def test_killing_another_process_leaves_the_rest_running(workspace: Workspace) -
 def test_the_exit_code_is_that_of_the_required_process(workspace: Workspace, code: int) -> None:
     launch = workspace.start(
         node('quitter', args=f"'{code}'", on_exit='shutdown')
-        + '- node: {pkg: demo_pkg, exec: sleeper}\n')
+        + '- node: {pkg: demo_pkg, exec: sleeper}\n'
+    )
     assert launch.exit_code() == code
 
 
 def test_a_failed_process_is_remembered_until_all_have_ended(workspace: Workspace) -> None:
     launch = workspace.start(
-        node('quitter', args="'4'") + "- node: {pkg: demo_pkg, exec: quitter, args: '0'}\n")
+        node('quitter', args="'4'") + "- node: {pkg: demo_pkg, exec: quitter, args: '0'}\n"
+    )
     assert launch.exit_code() == 1
     assert 'process has finished cleanly' in launch.text
 
@@ -75,8 +77,9 @@ def test_the_shutdown_action_starts_nothing(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_stop_signals_end_all_in_reverse_order(workspace: Workspace,
-                                               number: signal.Signals) -> None:
+def test_stop_signals_end_all_in_reverse_order(
+    workspace: Workspace, number: signal.Signals
+) -> None:
     launch = workspace.start(TWO)
     pids = launch.pids('needed-1') + launch.pids('other-2')
     launch.signal(number)
@@ -98,15 +101,13 @@ def test_a_respawned_process_comes_back_after_a_kill(workspace: Workspace) -> No
 
 
 def test_respawn_stops_after_its_retries(workspace: Workspace) -> None:
-    launch = workspace.start(
-        node('quitter', args="'5'", respawn="'true'", respawn_max_retries=2))
+    launch = workspace.start(node('quitter', args="'5'", respawn="'true'", respawn_max_retries=2))
     assert launch.exit_code() == 1
     assert len(launch.pids('quitter-1')) == 3
 
 
 def test_a_stop_cancels_a_waiting_respawn(workspace: Workspace) -> None:
-    launch = workspace.start(
-        node('quitter', args="'5'", respawn="'true'", respawn_delay=3600.0))
+    launch = workspace.start(node('quitter', args="'5'", respawn="'true'", respawn_delay=3600.0))
     launch.wait_for('process has died')
     launch.signal(signal.SIGINT)
     assert launch.exit_code() == 0
@@ -121,7 +122,8 @@ def test_on_exit_shutdown_is_stronger_than_respawn(workspace: Workspace) -> None
 
 def test_signals_become_stronger_until_one_works(workspace: Workspace) -> None:
     launch = workspace.start(
-        node('stubborn', output='screen', sigterm_timeout=0.3, sigkill_timeout=0.3))
+        node('stubborn', output='screen', sigterm_timeout=0.3, sigkill_timeout=0.3)
+    )
     (pid,) = launch.pids('stubborn-1')
     launch.wait_for(r'\[stubborn-1\] ready')
     launch.signal(signal.SIGINT)
@@ -132,14 +134,15 @@ def test_signals_become_stronger_until_one_works(workspace: Workspace) -> None:
 
 def test_the_default_way_down_takes_less_than_ten_seconds(workspace: Workspace) -> None:
     file = workspace.write('a.launch.yaml', node('sleeper'))
-    process, = plan(file, {}, workspace.folder, workspace.environment).processes
+    (process,) = plan(file, {}, workspace.folder, workspace.environment).processes
     leftovers = len(LEFTOVER_SIGNALS) * LEFTOVER_TIMEOUT
     assert process.sigterm_timeout + process.sigkill_timeout + leftovers < 10.0
 
 
 def test_timeouts_from_the_command_line(workspace: Workspace) -> None:
     launch = workspace.start(
-        node('stubborn', output='screen'), 'sigterm_timeout:=0.2', 'sigkill_timeout:=0.2')
+        node('stubborn', output='screen'), 'sigterm_timeout:=0.2', 'sigkill_timeout:=0.2'
+    )
     launch.wait_for(r'\[stubborn-1\] ready')
     launch.signal(signal.SIGTERM)
     assert launch.exit_code() == 0
@@ -148,7 +151,8 @@ def test_timeouts_from_the_command_line(workspace: Workspace) -> None:
 
 def test_a_second_and_third_signal_hurry(workspace: Workspace) -> None:
     launch = workspace.start(
-        node('stubborn', output='screen', sigterm_timeout=3600.0, sigkill_timeout=3600.0))
+        node('stubborn', output='screen', sigterm_timeout=3600.0, sigkill_timeout=3600.0)
+    )
     launch.wait_for(r'\[stubborn-1\] ready')
     for count in (1, 2, 3):
         launch.signal(signal.SIGINT)
@@ -168,25 +172,33 @@ def test_what_a_process_has_started_ends_with_it(workspace: Workspace) -> None:
 def test_nothing_survives_a_kill_of_the_launch_itself(workspace: Workspace) -> None:
     launch = workspace.start(
         node('parent', output='screen', param='[{name: a, value: 1}]')
-        + '- node: {pkg: demo_pkg, exec: stubborn}\n')
+        + '- node: {pkg: demo_pkg, exec: stubborn}\n'
+    )
     grandchild = int(launch.wait_for(r'\[parent-1\] child (\d+)')[0])
     pids = [*launch.pids('parent-1'), *launch.pids('stubborn-2'), grandchild]
     assert any(workspace.folder.glob('tmp/drex_launch_*'))
     launch.signal(signal.SIGKILL)
     launch.exit_code()
-    wait_until(lambda: not any(map(is_running, pids))
-               and not any(workspace.folder.glob('tmp/drex_launch_*')))
+    wait_until(
+        lambda: (
+            not any(map(is_running, pids)) and not any(workspace.folder.glob('tmp/drex_launch_*'))
+        )
+    )
     assert not any(map(is_running, pids))
     assert not any(workspace.folder.glob('tmp/drex_launch_*'))
 
 
-@pytest.mark.parametrize(('output', 'on_screen', 'in_log'), [
-    ('screen', ['stdout', 'stderr'], []),
-    ('both', ['stdout', 'stderr'], ['stdout', 'stderr']),
-    ('log', ['stderr'], ['stdout', 'stderr']),
-])
-def test_output_goes_where_it_should(workspace: Workspace, output: str, on_screen: list[str],
-                                     in_log: list[str]) -> None:
+@pytest.mark.parametrize(
+    ('output', 'on_screen', 'in_log'),
+    [
+        ('screen', ['stdout', 'stderr'], []),
+        ('both', ['stdout', 'stderr'], ['stdout', 'stderr']),
+        ('log', ['stderr'], ['stdout', 'stderr']),
+    ],
+)
+def test_output_goes_where_it_should(
+    workspace: Workspace, output: str, on_screen: list[str], in_log: list[str]
+) -> None:
     launch = workspace.start(node('speaker', output=output))
     assert launch.exit_code() == 0
     (log,) = (workspace.folder / 'log').glob('*drex-launch*.log')
@@ -199,12 +211,18 @@ def test_output_goes_where_it_should(workspace: Workspace, output: str, on_scree
 
 def test_the_launch_ends_when_nobody_reads_its_output(workspace: Workspace) -> None:
     loop = 'while echo hello; do sleep 0.05; done'
-    file = workspace.write('chatty.launch.yaml', f"""launch:
+    file = workspace.write(
+        'chatty.launch.yaml',
+        f"""launch:
 - executable: {{cmd: sh -c '{loop}', output: screen}}
-""")
+""",
+    )
     process = subprocess.Popen(
-        [sys.executable, '-m', 'drex_ros.launching', str(file)], env=workspace.environment,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        [sys.executable, '-m', 'drex_ros.launching', str(file)],
+        env=workspace.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.readline()

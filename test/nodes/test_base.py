@@ -18,6 +18,7 @@ SCRIPT = [sys.executable, Path(__file__).with_name('example_node.py')]
 EXAMPLE = [*SCRIPT, '--ros-args']
 LOOP = [*SCRIPT, 'loop', '--ros-args']
 BOTH_SIGNALS = pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+ALL_SIGNALS = pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 ALL_HOOKS = ['configure', 'activate', 'deactivate', 'cleanup']
 
 Start = Callable[..., NodeProcess]
@@ -27,7 +28,7 @@ def parameters(**values: str) -> list[str]:
     return [part for name, value in values.items() for part in ('-p', f'{name}:={value}')]
 
 
-@BOTH_SIGNALS
+@ALL_SIGNALS
 def test_a_node_starts_works_and_stops_clean(start: Start, ros: Any, number: int) -> None:
     words = ros.collect(String, '/words')
     outputs = ros.collect(Float64, '/output')

@@ -76,7 +76,8 @@ def test_lockstep_answers_every_state_then_holds_and_comes_back(ros, robot, mock
     wait_for_mode(ros, robot, RobotState.MODE_EFFORT)
     first = len(robot.states)
     ros.spin_until(lambda: len(robot.states) > first + 200)
-    sequences = [state.sequence for state in robot.states[first:]]
+    # A state may come twice: it is repeated when the answer takes long.
+    sequences = sorted({state.sequence for state in robot.states[first:]})
     assert sequences == list(range(sequences[0], sequences[0] + len(sequences)))
     assert robot.last.commands_missed == 0
     robot.effort = None

@@ -249,6 +249,15 @@ def test_descriptors_say_the_same(node: Fixture) -> None:
     assert node.describe_parameter('names').type == RosParameter.Type.STRING_ARRAY.value
 
 
+def test_a_name_that_would_hide_a_method_is_an_error(context: Context) -> None:
+    class Hiding(ManagedNode):
+        NAME = 'hiding'
+        PARAMETERS = (Parameter('items', 1, 'a bad name'),)
+
+    with pytest.raises(ParameterError, match=r"'items': the name is taken"):
+        Hiding(context=context)
+
+
 def test_a_name_described_twice_is_an_error(context: Context) -> None:
     class Twice(ManagedNode):
         NAME = 'twice'

@@ -89,6 +89,7 @@ def largest_step(states):
     steps = [
         np.abs(after.position - before.position).max() / (after.sequence - before.sequence)
         for before, after in itertools.pairwise(states)
+        if after.sequence > before.sequence
     ]
     return max(steps)
 

@@ -68,6 +68,9 @@ def main() -> int:
     except SetupError as error:
         progress.failed(str(error))
         return 1
+    except OSError as error:
+        progress.failed(f'{error} (is the disk full, or was this folder made by another user?)')
+        return 1
     except KeyboardInterrupt:
         progress.failed('interrupted; the next run starts the unfinished step again')
         return 130

@@ -66,9 +66,9 @@ class Workspace:
         if not self._same_environment(stamp, wanted):
             # CMake caches paths of the old environment; nothing of it may survive.
             shutil.rmtree(self.root / 'build' / package, ignore_errors=True)
+        stamp.unlink(missing_ok=True)
         # Files that were deleted from the sources must go from the installation, too.
         shutil.rmtree(self.root / 'install' / package, ignore_errors=True)
-        stamp.unlink(missing_ok=True)
         run(
             [
                 self.env.python, '-m', 'colcon', 'build',

