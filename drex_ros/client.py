@@ -15,15 +15,21 @@ Every call waits until the thing has happened, or raises a DrexError that names 
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
 import numpy as np
 import rclpy
+from rclpy.context import Context
+from rclpy.exceptions import NameValidationException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.validate_namespace import validate_namespace
+from rclpy.validate_node_name import validate_node_name
 from std_srvs.srv import Trigger
 
 from drex_interfaces.msg import ControllerStatus, ControllerTarget, SystemStatus
@@ -33,6 +39,9 @@ from drex_ros.robot.joints import ARM, HAND, N_ARM, N_HAND
 from drex_ros.robot.state import RobotState
 
 T = TypeVar('T')
+PATIENCE = 5.0
+"""Wall time that a call waits [s]; on a busy machine a new client is not found before 3 s."""
+_LOOK = 0.02  # [s]
 
 
 class DrexError(RuntimeError):
@@ -52,16 +61,22 @@ class Drex:
     """
 
     def __init__(self, namespace: str = '', *, name: str = 'drex_client') -> None:
-        self._context = rclpy.Context()
-        self._context.init()
-        self._node = rclpy.create_node(name, namespace=namespace, context=self._context)
         self.name = name
         self._changed = threading.Condition()
+        self._closed = False
         self._state: RobotStateMessage | None = None
-        self._status: ControllerStatus | None = None
+        self._statuses: deque[ControllerStatus] = deque(maxlen=100)
         self._system: SystemStatus | None = None
         self.states_seen = 0
-        node = self._node
+        try:
+            validate_node_name(name)
+            validate_namespace(namespace if namespace.startswith('/') else f'/{namespace}')
+        except NameValidationException as error:
+            raise DrexError(str(error).split('\n', 1)[0].rstrip(':')) from None
+        self._context = Context()
+        self._context.init()
+        node = rclpy.create_node(name, namespace=namespace, context=self._context)
+        self._node = node
         node.create_subscription(RobotStateMessage, 'robot/state', self._on_state, NEWEST)
         node.create_subscription(ControllerStatus, 'controller/status', self._on_status, 10)
         node.create_subscription(SystemStatus, 'system/status', self._on_system, LATCHED)
@@ -74,7 +89,12 @@ class Drex:
         self._thread.start()
 
     def close(self) -> None:
-        """Leave the graph."""
+        """Leave the graph; calls that wait in other threads end with a DrexError."""
+        with self._changed:
+            if self._closed:
+                return
+            self._closed = True
+            self._changed.notify_all()
         self._executor.shutdown()
         self._context.try_shutdown()
         self._thread.join()
@@ -94,34 +114,40 @@ class Drex:
     # What is
 
     def wait_until_ready(self, timeout: float = 30.0) -> SystemStatus:
-        """Wait until every node of the stack is active and well; returns its system/status."""
-        try:
-            return self._wait_for(
-                lambda: self._system if self._is_ready(self._system) else None,
-                timeout,
-                'the stack to be ready',
-            )
-        except DrexTimeoutError as error:
-            seen = 'no system/status: is the stack running, in this namespace and ROS domain?'
-            if self._system is not None:
-                seen = self._system.message
-            raise DrexTimeoutError(f'{error}: {seen}') from None
+        """Wait until every node is active and the controller hears the robot.
+
+        Returns the system/status.
+        """
+        return self._wait_for(
+            lambda: self._system if not self._not_ready() else None,
+            timeout,
+            'the stack to be ready',
+            self._not_ready,
+        )
 
     def system(self) -> SystemStatus | None:
         """The last system/status; None before the first."""
         return self._system
 
-    def state(self, timeout: float = 2.0) -> RobotState:
+    def state(self, timeout: float = PATIENCE) -> RobotState:
         """The next robot state."""
         seen = self.states_seen
         message = self._wait_for(
-            lambda: self._state if self.states_seen > seen else None, timeout, 'robot/state'
+            lambda: self._state if self.states_seen > seen else None,
+            timeout,
+            'the next robot state',
+            lambda: self._nobody('robot/state'),
         )
         return robot_state(message)
 
-    def status(self, timeout: float = 2.0) -> ControllerStatus:
+    def status(self, timeout: float = PATIENCE) -> ControllerStatus:
         """The last controller status."""
-        return self._wait_for(lambda: self._status, timeout, 'controller/status')
+        return self._wait_for(
+            lambda: self._statuses[-1] if self._statuses else None,
+            timeout,
+            'the controller',
+            lambda: self._nobody('controller/status'),
+        )
 
     # What shall be
 
@@ -141,36 +167,43 @@ class Drex:
             tolerance: largest error of any joint at the end [rad].
             timeout: wall time to wait [s].
         """
-        wanted = {'arm': (arm, ARM, N_ARM), 'hand': (hand, HAND, N_HAND)}
-        for part, (values, _, size) in wanted.items():
-            if values is not None and len(values) != size:
-                raise DrexError(f'{part} has {len(values)} positions, must have {size}')
         self.set_target(arm, hand)
+        wanted = [
+            (joints, np.asarray(values))
+            for joints, values in ((ARM, arm), (HAND, hand))
+            if values is not None
+        ]
 
         def arrived() -> RobotState | None:
+            status = self._statuses[-1]
+            if status.state == ControllerStatus.STATE_STOPPED:
+                raise DrexError(f'the move ended on its way: {status.reason}')
+            if status.source not in ('', self.name):
+                raise DrexError(f'the move ended on its way: {status.source!r} commands now')
+            if self._state is None:
+                return None
             state = robot_state(self._state)
-            errors = [
-                np.abs(state.position[part] - np.asarray(values)).max()
-                for values, part, _ in wanted.values()
-                if values is not None
-            ]
+            errors = [np.abs(state.position[joints] - values).max() for joints, values in wanted]
             return state if max(errors, default=0.0) <= tolerance else None
 
-        try:
-            return self._wait_for(arrived, timeout, f'the joints to come within {tolerance} rad')
-        except DrexTimeoutError as error:
-            reason = self._status.reason if self._status else ''
-            raise DrexTimeoutError(f'{error}{": " + reason if reason else ""}') from None
+        return self._wait_for(
+            arrived,
+            timeout,
+            f'the joints to come within {tolerance:g} rad',
+            lambda: self._statuses[-1].reason,
+        )
 
     def set_target(
         self,
         arm: Sequence[float] | np.ndarray | None = None,
         hand: Sequence[float] | np.ndarray | None = None,
         *,
-        timeout: float = 2.0,
+        timeout: float = PATIENCE,
     ) -> None:
         """Give joint positions [rad] to the controller; returns once they are accepted."""
-        before = self.status(timeout)
+        for part, values, size in (('arm', arm, N_ARM), ('hand', hand, N_HAND)):
+            if values is not None and len(values) != size:
+                raise DrexError(f'{part} has {len(values)} positions, must have {size}')
         target = ControllerTarget(source=self.name)
         if arm is not None:
             target.arm_mode = ControllerTarget.MODE_JOINT_IMPEDANCE
@@ -178,64 +211,112 @@ class Drex:
         if hand is not None:
             target.hand_mode = ControllerTarget.MODE_JOINT_IMPEDANCE
             target.hand_position = [float(value) for value in hand]
+        self.status(timeout)
+        self._wait_for(
+            lambda: self._targets.get_subscription_count() or None,
+            timeout,
+            'the controller',
+            lambda: self._nobody('controller/target'),
+        )
+        with self._changed:
+            before = self._statuses[-1]
+            self._statuses.clear()
+            self._statuses.append(before)
         self._targets.publish(target)
+        answer = self._wait_for(
+            lambda: self._answer(before),
+            timeout,
+            'an answer to controller/target',
+            lambda: self._statuses[-1].reason,
+        )
+        if answer:
+            raise DrexError(answer)
 
-        def answered() -> ControllerStatus | None:
-            status = self._status
-            if status is None or status.targets_refused + status.targets_accepted <= (
-                before.targets_refused + before.targets_accepted
-            ):
-                return None
-            return status
-
-        status = self._wait_for(answered, timeout, 'an answer to controller/target')
-        if status.targets_refused > before.targets_refused:
-            raise DrexError(f'target refused: {status.reason}')
-
-    def stop(self, timeout: float = 2.0) -> str:
+    def stop(self, timeout: float = PATIENCE) -> str:
         """Stop the robot where it is; returns what the controller answers."""
         return self._trigger(self._stop, timeout)
 
-    def recover(self, timeout: float = 2.0) -> str:
+    def recover(self, timeout: float = PATIENCE) -> str:
         """Let the robot move again after a stop; nothing moves by this alone."""
         return self._trigger(self._recover, timeout)
 
     # Inside
 
-    @staticmethod
-    def _is_ready(system: SystemStatus | None) -> bool:
-        usable = (SystemStatus.LEVEL_OK, SystemStatus.LEVEL_DEGRADED)
-        return system is not None and system.level in usable
+    def _not_ready(self) -> str:
+        """Why the stack cannot be used yet, in words; empty when it can."""
+        if self._system is None:
+            return self._nobody('system/status')
+        if self._system.level not in (SystemStatus.LEVEL_OK, SystemStatus.LEVEL_DEGRADED):
+            return str(self._system.message)
+        if not self._statuses:
+            return self._nobody('controller/status')
+        # A node can be active and well before it has found the others.
+        status = self._statuses[-1]
+        return str(status.reason) if status.state == ControllerStatus.STATE_INACTIVE else ''
+
+    def _answer(self, before: ControllerStatus) -> str | None:
+        """What the controller says to our target: '' when accepted, why not, None for nothing."""
+        for status in self._statuses:
+            # Others may send targets too: only an answer to us counts.
+            refused = status.targets_refused != before.targets_refused
+            accepted = status.targets_accepted != before.targets_accepted
+            if refused and status.reason.startswith(f'target of {self.name!r} refused'):
+                return str(status.reason)
+            if accepted and status.source == self.name:
+                return ''
+        return None
 
     def _trigger(self, client: Any, timeout: float) -> str:
         name = client.srv_name
-        if not client.wait_for_service(timeout):
-            raise DrexTimeoutError(f'no service {name} within {timeout:g} s')
+        self._wait_for(
+            lambda: client.service_is_ready() or None,
+            timeout,
+            f'service {name}',
+            lambda: self._nobody(name),
+        )
         future = client.call_async(Trigger.Request())
-        done = threading.Event()
-        future.add_done_callback(lambda _: done.set())
-        if not done.wait(timeout):
-            raise DrexTimeoutError(f'no answer of {name} within {timeout:g} s')
-        response = future.result()
+        response = self._wait_for(
+            lambda: future.result() if future.done() else None, timeout, f'an answer of {name}'
+        )
         if not response.success:
             raise DrexError(f'{name}: {response.message}')
         return str(response.message)
 
-    def _wait_for(self, get: Callable[[], T | None], timeout: float, what: str) -> T:
+    def _nobody(self, topic: str) -> str:
+        """What to check when nobody is heard."""
+        return (
+            f'nobody serves {self._node.resolve_topic_name(topic)} in ROS domain '
+            f'{self._context.get_domain_id()}: is the stack running, in this namespace and domain?'
+        )
+
+    def _wait_for(
+        self,
+        get: Callable[[], T | None],
+        timeout: float,
+        what: str,
+        seen: Callable[[], str] = str,
+    ) -> T:
+        """Wait for `get()` to give something; `seen()` tells the user what there is instead."""
         deadline = time.monotonic() + timeout
         with self._changed:
-            while (value := get()) is None:
+            while True:
+                if self._closed:
+                    raise DrexError(f'the client was closed while it waited for {what}')
+                value = get()
+                if value is not None:
+                    return value
                 left = deadline - time.monotonic()
                 if left <= 0.0:
-                    raise DrexTimeoutError(f'waited {timeout:g} s for {what}')
-                self._changed.wait(left)
-        return value
+                    instead = seen()
+                    raise DrexTimeoutError(
+                        f'waited {timeout:g} s for {what}{": " + instead if instead else ""}'
+                    )
+                # The graph tells nobody when it changes, so look now and then.
+                self._changed.wait(min(left, _LOOK))
 
     def _spin(self) -> None:
-        try:
+        with contextlib.suppress(ExternalShutdownException):
             self._executor.spin()
-        except ExternalShutdownException:
-            pass
 
     def _on_state(self, message: RobotStateMessage) -> None:
         with self._changed:
@@ -245,7 +326,7 @@ class Drex:
 
     def _on_status(self, message: ControllerStatus) -> None:
         with self._changed:
-            self._status = message
+            self._statuses.append(message)
             self._changed.notify_all()
 
     def _on_system(self, message: SystemStatus) -> None:

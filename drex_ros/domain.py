@@ -9,6 +9,10 @@ import socket
 from types import TracebackType
 
 
+class NoFreeDomainError(RuntimeError):
+    """Every domain is in use."""
+
+
 class Domain:
     """A free ROS domain, held until `release` or the end of the process.
 
@@ -25,7 +29,7 @@ class Domain:
             if lock is not None:
                 self.number, self._lock = number, lock
                 return
-        raise RuntimeError('no free ROS domain: all of 1 to 101 are in use on this machine')
+        raise NoFreeDomainError('no free ROS domain: all of 1 to 101 are in use on this machine')
 
     @property
     def variables(self) -> dict[str, str]:

@@ -49,6 +49,7 @@ def leftovers(ros_domain: ros_harness.Domain) -> Iterator[ros_harness.Leftovers]
 def _look_for_leftovers(leftovers: ros_harness.Leftovers) -> Iterator[None]:
     yield
     leftovers.look()
+    ros_harness.remove_killed_segments()
 
 
 @pytest.fixture

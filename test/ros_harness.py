@@ -18,9 +18,10 @@ from ros_session import (
     Leftovers,
     kill_process,
     mapped_segments,
+    note_killed,
     note_segments,
     process_group,
-    remove_orphaned_segments,
+    remove_killed_segments,
     session_environment,
     session_processes,
     wait_until,
@@ -35,7 +36,7 @@ __all__ = [
     'kill_process',
     'mapped_segments',
     'process_group',
-    'remove_orphaned_segments',
+    'remove_killed_segments',
     'session_environment',
     'session_processes',
     'wait_until',
@@ -165,14 +166,12 @@ class NodeProcess:
 
     def kill(self) -> int:
         """SIGKILL it and all of its group; returns the exit code."""
-        segments = mapped_segments(self.pid)
-        for pid in process_group(self.pid):
-            segments |= mapped_segments(pid)
+        for pid in {self.pid, *process_group(self.pid)}:
+            note_killed(pid)
         if self.running or process_group(self.pid):
             os.killpg(self.pid, signal.SIGKILL)
         code = self.wait()
         wait_until(lambda: not process_group(self.pid), what='the process group to be gone')
-        remove_orphaned_segments(segments)
         return code
 
     def close(self) -> None:

@@ -11,14 +11,14 @@ import contextlib
 import fcntl
 import gc
 import os
-import random
 import re
 import signal
-import socket
 import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
+
+from drex_ros.domain import Domain
 
 MARK = 'DREX_TEST_SESSION'
 SHM = Path('/dev/shm')
@@ -26,53 +26,14 @@ SHM = Path('/dev/shm')
 TIMEOUT = 30.0
 # Shared-memory files that processes of this session had mapped.
 _SEEN: set[str] = set()
-
-
-class Domain:
-    """A ROS domain that nobody else on this machine uses, held until `release`.
-
-    An abstract socket keeps it from other test sessions (and is gone when this process is), the
-    DDS discovery ports of the domain tell whether any other ROS program is there.
-    """
-
-    def __init__(self) -> None:
-        # Above 101 the DDS ports reach into Linux's ephemeral range.
-        candidates = list(range(1, 102))
-        random.SystemRandom().shuffle(candidates)
-        for number in candidates:
-            lock = _hold(number)
-            if lock is not None:
-                self.number, self._lock = number, lock
-                return
-        raise RuntimeError('no free ROS domain: all of 1 to 101 are in use on this machine')
-
-    def release(self) -> None:
-        self._lock.close()
-
-
-def _hold(number: int) -> socket.socket | None:
-    lock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        lock.bind(f'\0ros_test_domain_{number}')
-    except OSError:
-        lock.close()
-        return None
-    multicast = 7400 + 250 * number
-    for port in (multicast, multicast + 10):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            try:
-                probe.bind(('', port))
-            except OSError:
-                lock.close()
-                return None
-    return lock
+# Those of processes that a test killed, and that could not remove them.
+_KILLED: set[str] = set()
 
 
 def session_environment(domain: Domain, folder: Path) -> dict[str, str | None]:
     """Environment of a test session; None means that the variable must not be set."""
     return {
-        'ROS_DOMAIN_ID': str(domain.number),
-        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+        **domain.variables,
         'ROS_LOCALHOST_ONLY': None,
         'ROS_STATIC_PEERS': None,
         'ROS_NAMESPACE': None,
@@ -137,11 +98,21 @@ def remove_orphaned_segments(names: set[str]) -> None:
 
 
 def kill_process(pid: int) -> None:
-    """SIGKILL a process of the session, and remove the shared memory that it cannot remove."""
-    segments = mapped_segments(pid)
+    """SIGKILL a process of the session."""
+    note_killed(pid)
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not _is_running(pid), what=f'process {pid} to be gone')
-    remove_orphaned_segments(segments)
+
+
+def note_killed(pid: int) -> None:
+    """Remember the shared memory of a process that is about to be killed by the test."""
+    _KILLED.update(mapped_segments(pid))
+
+
+def remove_killed_segments() -> None:
+    """Remove what killed processes left; after the test, when nobody opens the files any more."""
+    remove_orphaned_segments(_KILLED)
+    _KILLED.intersection_update(_segment_files())
 
 
 def _is_running(pid: int) -> bool:

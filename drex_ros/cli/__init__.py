@@ -17,7 +17,7 @@ app = typer.Typer(
     name='drex',
     help='Weigh an object by pushing it, then grasp it with the right force.',
     epilog='Each command has its own --help.',
-    no_args_is_help=True,
+    suggest_commands=False,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={'help_option_names': ['-h', '--help']},
@@ -94,12 +94,13 @@ def demo(
 ) -> None:
     """Bring the stack up in simulation, move the robot through it, and stop it again."""
     from drex_ros.cli.demo import DemoError, run_demo
+    from drex_ros.domain import NoFreeDomainError
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     try:
         run_demo(verbose=verbose, log=log)
-    except DemoError as error:
+    except (DemoError, NoFreeDomainError) as error:
         _fail('demo', error, code=1)
     except KeyboardInterrupt as error:
         number = error.args[0] if error.args else signal.SIGINT
@@ -116,10 +117,27 @@ def _fail(command: str, error: object, code: int = 2) -> NoReturn:
     raise typer.Exit(code)
 
 
-def main() -> None:
-    """Run the command that the words of the command line name."""
-    app(prog_name='drex')
+def main() -> NoReturn:
+    """Run the command that the words of the command line name; without any, show the help."""
+    try:
+        sys.exit(app(sys.argv[1:] or ['--help'], prog_name='drex', standalone_mode=False))
+    except typer.TyperException as error:
+        typer.echo(_usage(error), err=True)
+        sys.exit(2)
+
+
+def _usage(error: typer.TyperException) -> str:
+    """One line about a wrong command line."""
+    context = getattr(error, 'ctx', None)
+    path = context.command_path if context else 'drex'
+    message = error.format_message().rstrip('.')
+    hint = f'try: {path} --help'
+    if message.startswith('No such command'):
+        names = (each.name or each.callback.__name__ for each in app.registered_commands
+                 if each.callback)  # fmt: skip
+        hint = f'there are: {", ".join(names)}'
+    return f'{path}: {message[:1].lower()}{message[1:]} ({hint})'
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

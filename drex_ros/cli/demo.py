@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -39,13 +40,19 @@ def run_demo(*, verbose: bool = False, log: Path | None = None) -> None:
     console = Console(highlight=False)
     phases = Phases(console)
     folder = log or _log_folder()
-    console.print('[bold]drex demo[/bold]: a Franka arm with an Allegro hand, simulated in MuJoCo\n')
+    what = 'a Franka arm with an Allegro hand, simulated in MuJoCo'
+    console.print(f'[bold]drex demo[/bold]: {what}\n')
     with Domain() as domain:
         # A domain of our own: the demo moves no robot but its own, whatever else runs here.
         os.environ.update(domain.variables)
-        echo = (lambda line: console.print(line, style='dim', markup=False, soft_wrap=True)) if verbose else None
+        echo = partial(console.print, style='dim', markup=False, soft_wrap=True)
         try:
-            stack = Stack(['drex.launch.yaml'], folder / 'stack.log', domain.variables, echo)
+            stack = Stack(
+                ['drex.launch.yaml'],
+                folder / 'stack.log',
+                domain.variables,
+                echo if verbose else None,
+            )
         except OSError as error:
             raise DemoError(f'cannot write the log: {error}') from None
         try:
@@ -53,7 +60,7 @@ def run_demo(*, verbose: bool = False, log: Path | None = None) -> None:
                 system = _show(phases, stack, drex)
             with phases.phase('Stop') as phase:
                 code = stack.stop()
-                if code != 0:
+                if code != 0 or stack.ended_badly():
                     raise DrexError('not every process ended by itself')
                 phase.done('every process ended by itself')
         except DrexError as error:
@@ -65,10 +72,11 @@ def run_demo(*, verbose: bool = False, log: Path | None = None) -> None:
 
 def _failure(phase: str, error: DrexError, stack: Stack) -> DemoError:
     code = stack.stop()
-    # A stack that was well ends with 0 when it is told to; then the error is the whole story.
-    ended = f' (the stack ended with {code})' if code else ''
-    said = f'\nThe stack wrote:\n{stack.problems()}' if code else ''
-    return DemoError(f'{phase} failed: {error}{ended}{said}\nThe whole log: {stack.log}')
+    # A stack that was well ends with 0 when it is told to; else its end is the cause.
+    cause = f'the stack ended with {code}' if code else error
+    problems = stack.problems()
+    said = f'\nThe stack wrote:\n{problems}' if problems else ''
+    return DemoError(f'{phase} failed: {cause}{said}\nThe whole log: {stack.log}')
 
 
 def _show(phases: Phases, stack: Stack, drex: Drex) -> SystemStatus:
@@ -165,4 +173,4 @@ def _summary(console: Console, system: SystemStatus, log: Path) -> None:
 def _log_folder() -> Path:
     home = Path(os.environ.get('ROS_HOME') or Path.home() / '.ros')
     base = Path(os.environ.get('ROS_LOG_DIR') or home / 'log')
-    return base / f'drex_demo_{time.strftime("%Y%m%d_%H%M%S")}'
+    return base / f'drex_demo_{time.strftime("%Y%m%d_%H%M%S")}_{os.getpid()}'

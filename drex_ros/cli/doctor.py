@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +18,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+MIN_PYTHON = (3, 11)
 MIN_FREE_DISK = 2.0  # [GB] what environment and build take
 MIN_FREE_SHM = 64.0  # [MB] Fast DDS makes half a MB for each participant, more for images
 REBUILD = 'make setup (with ROS installed: colcon build --base-paths . drex_interfaces)'
@@ -40,23 +41,25 @@ Check = Callable[[], Finding]
 def check_python() -> Finding:
     """Version of the interpreter."""
     version = platform.python_version()
-    if sys.version_info < (3, 11):
+    if sys.version_info[:2] < MIN_PYTHON:
         return Finding('Python', 'fail', f'{version} is too old', 'use Python 3.11 or newer')
     return Finding('Python', 'ok', f'{version}, {sys.executable}')
 
 
 def check_ros() -> Finding:
     """Is rclpy there, and which?"""
-    try:
-        rclpy = importlib.import_module('rclpy')
-    except Exception as error:
-        return Finding('ROS 2', 'fail', f'rclpy does not import: {error}',
-                       'source .venv/setup.bash, or /opt/ros/jazzy/setup.bash')
+    # In a process of its own: a wrong RMW_IMPLEMENTATION ends the one that imports it.
+    result = _python('import rclpy; print(rclpy.__file__)')
+    if result.returncode != 0:
+        return Finding('ROS 2', 'fail', f'rclpy does not import: {_last_line(result.stderr)}',
+                       'source .venv/setup.bash or /opt/ros/jazzy/setup.bash; if that is done, '
+                       'check RMW_IMPLEMENTATION')
+    folder = Path(result.stdout.split('\n')[0]).parent
     distro = os.environ.get('ROS_DISTRO', 'no ROS_DISTRO')
-    kind = 'wheels' if Path(sys.prefix) in Path(str(rclpy.__file__)).parents else 'installed'
+    kind = 'wheels' if Path(sys.prefix) in folder.parents else 'installed'
     if distro != 'jazzy':
         return Finding('ROS 2', 'warn', f'{distro}, {kind}', 'drex_ros is made for jazzy')
-    return Finding('ROS 2', 'ok', f'{distro}, {kind}, {Path(str(rclpy.__file__)).parent}')
+    return Finding('ROS 2', 'ok', f'{distro}, {kind}, {folder}')
 
 
 _ROUND_TRIP = """
@@ -102,7 +105,7 @@ def check_shared_memory() -> Finding:
     detail = f'{free:.0f} MB free in /dev/shm, {left} files of Fast DDS'
     if free < MIN_FREE_SHM:
         return Finding('Shared memory', 'warn', detail,
-                       'with no ROS program running: rm /dev/shm/fastrtps_* /dev/shm/sem.fastrtps_*')
+                       'end all ROS programs, then rm /dev/shm/fastrtps_* /dev/shm/sem.fastrtps_*')
     return Finding('Shared memory', 'ok', detail)
 
 
@@ -142,9 +145,10 @@ def check_compiler() -> Finding:
 
 def check_interfaces() -> Finding:
     """Are the messages built, and do they load?"""
-    code = ('from rclpy.type_support import check_for_type_support as check\n'
-            'from drex_interfaces.msg import RobotState\n'
-            'check(RobotState)')
+    # Without rclpy, so that what is wrong with ROS itself does not show here, too.
+    code = ('from drex_interfaces.msg import RobotState\n'
+            'RobotState.__class__.__import_type_support__()\n'
+            'assert RobotState.__class__._TYPE_SUPPORT is not None, "no type support"')
     result = _python(code)
     if result.returncode != 0:
         return Finding('Interfaces', 'fail', f'drex_interfaces: {_last_line(result.stderr)}',
@@ -208,5 +212,6 @@ def _python(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
 
 
 def _last_line(text: str) -> str:
-    return (text.strip().splitlines() or ['no message'])[-1]
+    line = (text.strip().splitlines() or ['no message'])[-1]
+    return re.sub(r'^\[\w+\] \[[\d.]+\] \[\w+\]: ', '', line)  # without level, time and logger
 

@@ -16,7 +16,12 @@ from pathlib import Path
 
 _LIBC = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
-_PROBLEM = re.compile(r'\[(?:ERROR|FATAL)\]|^drex launch: |^\[\S+-\d+\] (?!\[(?:DEBUG|INFO|WARN)\])')
+# Lines of the launch, and lines of nodes that are errors or no log lines at all.
+_BAD_END = re.compile(r'\]: (?:still running |process has (?:ended|died) )')
+_PROBLEM = re.compile(
+    rf'{_BAD_END.pattern}|\[(?:ERROR|FATAL)\]|^drex launch: |'
+    r'^\[\S+-\d+\] (?!\[(?:DEBUG|INFO|WARN)\])'
+)
 
 
 class Stack:
@@ -62,7 +67,10 @@ class Stack:
             for line in self._process.stdout:
                 file.write(line)
                 if self._echo is not None:
-                    self._echo(line.rstrip('\n'))
+                    try:
+                        self._echo(line.rstrip('\n'))
+                    except (OSError, SystemExit):  # nobody reads it any more; the log goes on
+                        self._echo = None
 
     @property
     def code(self) -> int | None:
@@ -82,11 +90,16 @@ class Stack:
         self._reader.join(timeout)
         return code
 
+    def ended_badly(self) -> list[str]:
+        """Lines about processes that crashed, or had to be ended by force."""
+        return [line for line in self._lines() if _BAD_END.search(line)]
+
     def problems(self, count: int = 12) -> str:
-        """Errors that were written so far, the first ones; without any, the end of the output."""
-        lines = self.log.read_text(errors='replace').splitlines()
-        found = [line for line in lines if _PROBLEM.search(line)][:count]
-        return '\n'.join(found or lines[-count:])
+        """The first errors that were written; empty when there were none."""
+        return '\n'.join([line for line in self._lines() if _PROBLEM.search(line)][:count])
+
+    def _lines(self) -> list[str]:
+        return self.log.read_text(errors='replace').splitlines()
 
 
 def _stop_with_parent() -> None:

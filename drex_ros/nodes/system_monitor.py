@@ -17,7 +17,7 @@ from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 
 from drex_interfaces.msg import NodeHealth, SystemStatus
-from drex_ros.control.health import (
+from drex_ros.health import (
     HealthLevel,
     HealthRules,
     SystemHealth,

@@ -7,7 +7,6 @@ import time
 
 import numpy as np
 import pytest
-from ros_harness import mapped_segments, remove_orphaned_segments
 from stack_harness import NODES, node_command, node_environment
 
 from drex_interfaces.msg import ControllerTarget, RobotState, SystemStatus
@@ -101,14 +100,6 @@ def bent():
     return posture
 
 
-@pytest.fixture(autouse=True)
-def killed_segments():
-    """Shared memory of killed processes, which goes when the last one that uses it has ended."""
-    segments = set()
-    yield segments
-    remove_orphaned_segments(segments)
-
-
 @pytest.fixture
 def stack(start, ros):
     def start_stack(namespace='', **mock_params):
@@ -117,16 +108,7 @@ def stack(start, ros):
     return start_stack
 
 
-@pytest.fixture
-def kill(killed_segments):
-    def kill_process(process):
-        killed_segments.update(mapped_segments(process.pid))
-        process.kill()
-
-    return kill_process
-
-
-def test_follows_a_target_survives_its_controller_and_misses_its_robot(stack, ros, kill):
+def test_follows_a_target_survives_its_controller_and_misses_its_robot(stack, ros):
     lab = stack(real_time_factor=0.0, lockstep_patience=20.0)
     lab.wait_for_start()
     missed = lab.state.commands_missed
@@ -139,7 +121,7 @@ def test_follows_a_target_survives_its_controller_and_misses_its_robot(stack, ro
     ros.spin(0.3)
     assert ros.set_parameter('/mock_hardware', 'lockstep_patience', 0.3).successful
     posture, count = lab.state.position.copy(), len(lab.states)
-    kill(lab.processes['hybrid_impedance_controller'])
+    lab.processes['hybrid_impedance_controller'].kill()
     lab.wait_for_mode(RobotState.MODE_HOLD)
     sequence = lab.state.sequence
     ros.spin_until(lambda: lab.state.sequence > sequence + 100, what='time to go on')
@@ -156,7 +138,7 @@ def test_follows_a_target_survives_its_controller_and_misses_its_robot(stack, ro
     assert largest_step(lab.states[count:]) < 0.001  # [rad]: nothing jumped on the way
     lab.wait_for_level(SystemStatus.LEVEL_OK)
 
-    kill(lab.processes['mock_hardware'])
+    lab.processes['mock_hardware'].kill()
     message = lab.wait_for_level(SystemStatus.LEVEL_FAILED)
     assert message.startswith('mock_hardware: silent for')
     lab.start('mock_hardware')
@@ -166,7 +148,7 @@ def test_follows_a_target_survives_its_controller_and_misses_its_robot(stack, ro
     lab.wait_for_level(SystemStatus.LEVEL_OK)
 
 
-def test_two_namespaces_do_not_mix(stack, ros, kill):
+def test_two_namespaces_do_not_mix(stack, ros):
     lab = stack('/lab', real_time_factor=0.5)
     field = stack('/field', real_time_factor=0.5, start_spread=0.01, seed=3)
     lab.wait_for_start()
@@ -181,6 +163,6 @@ def test_two_namespaces_do_not_mix(stack, ros, kill):
     topics = {name for name, _ in ros.node.get_topic_names_and_types()} - shared
     assert {name for name in topics if not name.startswith(('/lab/', '/field/'))} == set()
     assert {'/lab/clock', '/field/clock'} <= topics
-    kill(lab.processes['mock_hardware'])
+    lab.processes['mock_hardware'].kill()
     assert lab.wait_for_level(SystemStatus.LEVEL_FAILED).startswith('mock_hardware: silent for')
     assert field.statuses[-1].level == SystemStatus.LEVEL_OK

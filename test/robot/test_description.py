@@ -72,7 +72,7 @@ def test_plain_layers_need_no_ros():
     """Only nodes/ may import rclpy: the rest is for notebooks too."""
     code = (
         'import sys, drex_ros.robot.dynamics, drex_ros.hardware.mujoco_backend, '
-        'drex_ros.control.controller, drex_ros.control.health;'
+        'drex_ros.control.controller, drex_ros.health;'
         'bad = sorted({"rclpy", "drex_interfaces", "torch"} & set(sys.modules)); '
         'sys.exit(", ".join(bad) or 0)'
     )

@@ -17,9 +17,8 @@ from ros_harness import NodeProcess
 from drex_interfaces.msg import SystemStatus
 from drex_ros.nodes.conversions import LATCHED
 
-ROS2_LAUNCH = shutil.which('ros2') is not None and all(
-    importlib.util.find_spec(name) for name in ('launch', 'launch_ros', 'launch_yaml', 'ros2launch')
-)
+_PACKAGES = ('launch', 'launch_ros', 'launch_yaml', 'ros2launch')
+ROS2_LAUNCH = shutil.which('ros2') is not None and all(map(importlib.util.find_spec, _PACKAGES))
 LAUNCHERS = {
     'drex': [sys.executable, '-m', 'drex_ros.launching', '--native'],
     'ros2': ['ros2', 'launch', 'drex_ros'],
@@ -34,9 +33,11 @@ def launch_command(launcher: str, *words: str) -> list[str]:
 def wait_until_well(ros: Any, namespace: str = '') -> SystemStatus:
     """Wait until system/status says that every node is well."""
     statuses = ros.collect(SystemStatus, f'{namespace}/system/status', LATCHED)
-    ros.spin_until(
-        lambda: statuses and statuses[-1].level == SystemStatus.LEVEL_OK, what='a healthy stack'
-    )
+    try:
+        ros.spin_until(lambda: statuses and statuses[-1].level == SystemStatus.LEVEL_OK)
+    except AssertionError as error:
+        last = statuses[-1].message if statuses else 'no system/status'
+        raise AssertionError(f'the stack did not get well: {last}') from error
     return statuses[-1]
 
 

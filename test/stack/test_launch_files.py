@@ -1,6 +1,6 @@
 # Copyright 2026 The drex_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The project's launch files with the real nodes, under both launchers where both are installed."""
+"""The launch files with the real nodes, under both launchers where both are installed."""
 
 import os
 import subprocess

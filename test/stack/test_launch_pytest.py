@@ -18,10 +18,11 @@ launch_pytest = pytest.importorskip('launch_pytest', reason='launch_pytest is no
 @launch_pytest.fixture
 def stack():
     """drex.launch.yaml in a namespace."""
-    from launch import LaunchDescription
     from launch.actions import IncludeLaunchDescription
     from launch_pytest.actions import ReadyToTest
     from launch_yaml.launch_description_sources import YAMLLaunchDescriptionSource
+
+    from launch import LaunchDescription
 
     file = package_share('drex_ros', os.environ) / 'launch/drex.launch.yaml'
     return LaunchDescription(

