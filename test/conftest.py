@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of all tests: a ROS domain of the session's own, node processes, a ROS client."""
 
+import gc
 import os
 import signal
 import sys
@@ -77,6 +78,8 @@ def ros(ros_domain: ros_harness.Domain) -> Iterator[Any]:
     pytest.importorskip('rclpy')
     from ros_client import RosClient
 
+    # Nodes of earlier tests leave the graph when Python frees the last piece of them.
+    gc.collect()
     with RosClient() as client:
         yield client
 

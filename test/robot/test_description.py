@@ -55,7 +55,7 @@ def test_inertias_are_physical(robot):
 
 def test_missing_models_say_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setenv('ROBOT_DATA', str(tmp_path))
-    with pytest.raises(description.DescriptionError, match='install the package example-robot'):
+    with pytest.raises(description.DescriptionError, match='pip install example-robot-data'):
         description.find_robot_data()
 
 
