@@ -2,22 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `drex` command."""
 
-from __future__ import annotations
-
+# No postponed annotations here: the typer that Ubuntu has cannot read them.
+import importlib
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn, Optional
 
 import typer
 
 from drex_ros import __version__
 
+# Typer's newest versions raise errors of their own, those that Ubuntu has raise click's.
+UsageError: type[Exception] = getattr(typer, 'TyperException', None) or (
+    importlib.import_module('click').ClickException
+)
+
 app = typer.Typer(
     name='drex',
     help='Weigh an object by pushing it, then grasp it with the right force.',
     epilog='Each command has its own --help.',
-    suggest_commands=False,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={'help_option_names': ['-h', '--help']},
@@ -47,7 +51,7 @@ def launch(
         typer.Argument(help='A launch file, or the name of one of drex_ros: drex.launch.yaml.'),
     ],
     arguments: Annotated[
-        list[str] | None,
+        Optional[list[str]],  # noqa: UP045 (Ubuntu's typer knows no `| None`)
         typer.Argument(metavar='NAME:=VALUE', help="Values for the file's arguments."),
     ] = None,
     show_args: Annotated[
@@ -89,7 +93,8 @@ def demo(
         bool, typer.Option('--verbose', '-v', help="Show the nodes' own output, too.")
     ] = False,
     log: Annotated[
-        Path | None, typer.Option(help='Folder for the log; default: below ~/.ros/log.')
+        Optional[Path],  # noqa: UP045
+        typer.Option(help='Folder for the log; default: below ~/.ros/log.'),
     ] = None,
 ) -> None:
     """Bring the stack up in simulation, move the robot through it, and stop it again."""
@@ -121,16 +126,16 @@ def main() -> NoReturn:
     """Run the command that the words of the command line name; without any, show the help."""
     try:
         sys.exit(app(sys.argv[1:] or ['--help'], prog_name='drex', standalone_mode=False))
-    except typer.TyperException as error:
+    except UsageError as error:
         typer.echo(_usage(error), err=True)
         sys.exit(2)
 
 
-def _usage(error: typer.TyperException) -> str:
+def _usage(error: Any) -> str:
     """One line about a wrong command line."""
     context = getattr(error, 'ctx', None)
     path = context.command_path if context else 'drex'
-    message = error.format_message().rstrip('.')
+    message = error.format_message().partition(' Did you mean')[0].rstrip('.')
     hint = f'try: {path} --help'
     if message.startswith('No such command'):
         names = (each.name or each.callback.__name__ for each in app.registered_commands
