@@ -43,7 +43,7 @@ bench: ready ## Measure; prints ratios taken side by side in one run
 	@$(ENTER) && python bench/lockstep.py $(ARGS)
 
 shell: ready ## Open a shell with everything sourced
-	@bash --rcfile <(cat ~/.bashrc 2>/dev/null; echo '$(ENTER)'; echo 'PS1="(drex) $$PS1"') -i
+	@bash --rcfile <(cat ~/.bashrc 2>/dev/null; echo '$(ENTER)') -i
 
 lock: ## Write requirements/lock.txt from what is installed in .venv now
 	@$(PYTHON) tools/workspace --lock

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 
-class HealthLevel(IntEnum):
+class Level(IntEnum):
     """How well a node is (numbers as in diagnostic_msgs/DiagnosticStatus)."""
 
     OK = 0
@@ -34,7 +34,7 @@ class Word:
 
     time: float
     """When it was heard [s], steady clock."""
-    level: HealthLevel
+    level: Level
     state: str
     """Lifecycle state; empty for a node that has none."""
     message: str
@@ -46,7 +46,7 @@ class NodeHealth:
     """How one node is."""
 
     name: str
-    level: HealthLevel
+    level: Level
     state: str
     message: str
     age: float
@@ -72,11 +72,11 @@ class HealthRules:
     """A node that was never heard has failed after this time [s]."""
 
 
-def worst_word(time: float, state: str, statuses: Iterable[tuple[HealthLevel, str]]) -> Word:
+def worst_word(time: float, state: str, statuses: Iterable[tuple[Level, str]]) -> Word:
     """One word of a node from the (level, message) of all its statuses; the worst one speaks."""
     # An error is worse than silence of an input, whatever the numbers say.
-    order = (HealthLevel.OK, HealthLevel.WARN, HealthLevel.STALE, HealthLevel.ERROR)
-    worst, text = HealthLevel.OK, ''
+    order = (Level.OK, Level.WARN, Level.STALE, Level.ERROR)
+    worst, text = Level.OK, ''
     for level, message in statuses:
         if order.index(level) > order.index(worst):
             worst, text = level, message
@@ -126,21 +126,21 @@ def _judge(
     if word is None:
         waited = now - started
         late = waited > rules.start_timeout
-        level = HealthLevel.STALE if late else HealthLevel.OK
+        level = Level.STALE if late else Level.OK
         message = f'not heard for {waited:.1f} s' if late else 'not heard yet'
         system = SystemLevel.FAILED if late else SystemLevel.STARTING
         return system, NodeHealth(name, level, '', message, math.inf)
     age = now - word.time
     if word.state == 'finalized':
-        system, level, message = SystemLevel.FAILED, HealthLevel.STALE, 'has shut down'
+        system, level, message = SystemLevel.FAILED, Level.STALE, 'has shut down'
     elif age > rules.silent_after:
-        system, level, message = SystemLevel.FAILED, HealthLevel.STALE, f'silent for {age:.1f} s'
+        system, level, message = SystemLevel.FAILED, Level.STALE, f'silent for {age:.1f} s'
     elif word.state not in ('active', ''):
         system, level, message = SystemLevel.STARTING, word.level, f'is {word.state}, not active'
-    elif word.level is HealthLevel.OK:
+    elif word.level is Level.OK:
         system, level, message = SystemLevel.OK, word.level, word.message
     else:
-        failed = word.level is HealthLevel.ERROR
+        failed = word.level is Level.ERROR
         system = SystemLevel.FAILED if failed else SystemLevel.DEGRADED
         level, message = word.level, word.message
     return system, NodeHealth(name, level, word.state, message, age)

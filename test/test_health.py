@@ -7,8 +7,8 @@ import math
 import pytest
 
 from drex_ros.health import (
-    HealthLevel,
     HealthRules,
+    Level,
     SystemLevel,
     Word,
     assess,
@@ -19,7 +19,7 @@ RULES = HealthRules(silent_after=2.5, start_timeout=10.0)
 EXPECTED = ('mock_hardware', 'controller')
 
 
-def word(time=100.0, level=HealthLevel.OK, state='active', message=''):
+def word(time=100.0, level=Level.OK, state='active', message=''):
     return Word(time, level, state, message)
 
 
@@ -40,9 +40,9 @@ def test_all_well():
         (word(97.3), SystemLevel.FAILED, 'mock_hardware: silent for 3.2 s'),
         (word(state='finalized'), SystemLevel.FAILED, 'mock_hardware: has shut down'),
         (word(state='inactive'), SystemLevel.STARTING, 'mock_hardware: is inactive, not active'),
-        (word(level=HealthLevel.WARN, message='low'), SystemLevel.DEGRADED, 'mock_hardware: low'),
-        (word(level=HealthLevel.STALE, message='old'), SystemLevel.DEGRADED, 'mock_hardware: old'),
-        (word(level=HealthLevel.ERROR, message='hot'), SystemLevel.FAILED, 'mock_hardware: hot'),
+        (word(level=Level.WARN, message='low'), SystemLevel.DEGRADED, 'mock_hardware: low'),
+        (word(level=Level.STALE, message='old'), SystemLevel.DEGRADED, 'mock_hardware: old'),
+        (word(level=Level.ERROR, message='hot'), SystemLevel.FAILED, 'mock_hardware: hot'),
     ],
 )
 def test_one_is_not_well(bad, level, message):
@@ -66,7 +66,7 @@ def test_never_heard_is_starting_then_failed():
 
 
 def test_the_worst_speaks_and_the_others_are_named():
-    health = judge({'mock_hardware': word(90.0), 'controller': word(level=HealthLevel.WARN)})
+    health = judge({'mock_hardware': word(90.0), 'controller': word(level=Level.WARN)})
     assert health.level is SystemLevel.FAILED
     assert health.message == 'mock_hardware: silent for 10.5 s'
     health = judge({'mock_hardware': word(90.0), 'controller': word(90.0)})
@@ -100,9 +100,9 @@ def test_nothing_expected_is_well():
 
 def test_worst_status_of_a_node():
     statuses = [
-        (HealthLevel.OK, 'fine'),
-        (HealthLevel.ERROR, 'broken'),
-        (HealthLevel.STALE, 'silent'),
+        (Level.OK, 'fine'),
+        (Level.ERROR, 'broken'),
+        (Level.STALE, 'silent'),
     ]
-    assert worst_word(1.0, 'active', statuses) == word(1.0, HealthLevel.ERROR, message='broken')
+    assert worst_word(1.0, 'active', statuses) == word(1.0, Level.ERROR, message='broken')
     assert worst_word(1.0, 'active', statuses[:1]) == word(1.0)

@@ -9,8 +9,9 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import ROSClock
 from rclpy.node import Node
 
+from drex_ros.health import Level
 from drex_ros.nodes.entities import flush
-from drex_ros.nodes.monitor import CallbackMonitor, CallbackStatistics, Level, Status
+from drex_ros.nodes.monitor import CallbackMonitor, CallbackStatistics, Status
 
 # Absolute by ROS convention: one place for the diagnostics of all robots and namespaces.
 TOPIC = '/diagnostics'

@@ -32,6 +32,7 @@ from drex_ros.control.targets import (
     TargetMode,
     target_refusal,
 )
+from drex_ros.health import Level
 from drex_ros.nodes.base import ConfigurationError, ManagedNode, Parameter, Status, run
 from drex_ros.nodes.conversions import (
     NEWEST,
@@ -40,7 +41,6 @@ from drex_ros.nodes.conversions import (
     robot_state,
     unknown_estimates,
 )
-from drex_ros.nodes.monitor import Level
 from drex_ros.robot.description import BASE_LINK, DescriptionError
 from drex_ros.robot.dynamics import Dynamics
 from drex_ros.robot.joints import ARM, HAND, LIMITS, N_ARM, N_HAND, N_JOINTS

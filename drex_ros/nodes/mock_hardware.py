@@ -21,10 +21,10 @@ from drex_interfaces.msg import RobotCommand, RobotState
 from drex_interfaces.srv import MockReset, MockStep
 from drex_ros.hardware.backend import BackendError
 from drex_ros.hardware.mujoco_backend import MujocoBackend
+from drex_ros.health import Level
 from drex_ros.nodes.base import ConfigurationError, ManagedNode, Parameter, Status, run
 from drex_ros.nodes.conversions import NEWEST, fill_state
 from drex_ros.nodes.exchange import Exchange
-from drex_ros.nodes.monitor import Level
 from drex_ros.robot import state as plain
 from drex_ros.robot.description import DescriptionError
 from drex_ros.robot.joints import JOINT_NAMES

@@ -7,22 +7,14 @@ import time
 from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 
 import numpy as np
+
+from drex_ros.health import Level
 
 # Power of two, so that the ring index wraps with a mask; 2 s of a 500 Hz callback.
 _RING = 1024
 _MASK = _RING - 1
-
-
-class Level(IntEnum):
-    """How bad it is; the numbers are those of diagnostic_msgs/DiagnosticStatus."""
-
-    OK = 0
-    WARN = 1
-    ERROR = 2
-    STALE = 3
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from rclpy.clock_type import ClockType
 
 from drex_interfaces.msg import NodeHealth, SystemStatus
 from drex_ros.health import (
-    HealthLevel,
     HealthRules,
+    Level,
     SystemHealth,
     SystemLevel,
     Word,
@@ -28,7 +28,6 @@ from drex_ros.health import (
 )
 from drex_ros.nodes.base import ManagedNode, Parameter, Status, run
 from drex_ros.nodes.conversions import LATCHED
-from drex_ros.nodes.monitor import Level
 
 _LOOK_PERIOD = 0.2  # [s] between two judgements
 _REPEAT_PERIOD = 1.0  # [s] between two messages without a change
@@ -154,7 +153,7 @@ def _word(now: float, statuses: list[DiagnosticStatus]) -> Word:
         if not about:
             state = next((pair.value for pair in status.values if pair.key == 'state'), state)
         text = f'{about}: {status.message}' if about else status.message
-        judged.append((HealthLevel(status.level[0]), text))
+        judged.append((Level(status.level[0]), text))
     return worst_word(now, state, judged)
 
 

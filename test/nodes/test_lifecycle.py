@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a managed node owns between `configure` and `cleanup`, in this process."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -27,14 +26,6 @@ class Owner(ManagedNode):
         self.monitored_timer(0.1, lambda: None, name='timer')
         if self.refuse:
             raise ConfigurationError('refused')
-
-
-@pytest.fixture
-def context(ros_domain: Any) -> Iterator[Context]:
-    context = Context()
-    context.init()
-    yield context
-    context.try_shutdown()
 
 
 def owned(node: ManagedNode) -> dict[str, int]:

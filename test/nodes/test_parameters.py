@@ -36,14 +36,6 @@ class Fixture(ManagedNode):
 
 
 @pytest.fixture
-def context(ros_domain: Any) -> Iterator[Context]:
-    context = Context()
-    context.init()
-    yield context
-    context.try_shutdown()
-
-
-@pytest.fixture
 def node(context: Context) -> Iterator[Fixture]:
     node = Fixture(context=context)
     yield node

@@ -117,7 +117,8 @@ class Environment:
     def _install(self) -> None:
         log = self.root / 'log/setup'
         options = ['--system-site-packages'] if self.ros else []
-        run([self.interpreter.path, '-m', 'venv', *options, self.path], log / 'venv.log')
+        venv = [self.interpreter.path, '-m', 'venv', '--prompt', 'drex', *options, self.path]
+        run(venv, log / 'venv.log')
         command: list[str | Path] = [self.python, '-m', 'pip', 'install', '--no-input']
         for path in self.requirements():
             command += ['--requirement', path]
