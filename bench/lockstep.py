@@ -12,6 +12,7 @@ times of a machine move from run to run, the ratio moves less.
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ import time
 import mujoco
 import numpy as np
 
+from drex_ros.domain import Domain
 from drex_ros.hardware.mujoco_model import JointMap, robot_spec
 from drex_ros.nodes.base import run
 from drex_ros.nodes.mock_hardware import MockHardware
@@ -88,6 +90,8 @@ def main() -> int:
         'real_time_factor': 0.0,
     }
     args = [part for key, value in params.items() for part in ('-p', f'{key}:={value}')]
+    domain = Domain()  # nobody else's robot shall answer
+    os.environ.update(domain.variables)
     controller = subprocess.Popen(
         [sys.executable, '-m', 'drex_ros.nodes.hybrid_impedance_controller']
     )
