@@ -8,6 +8,7 @@ import time
 
 import launchers
 import pytest
+from ros_client import RosClient
 from ros_harness import kill_process
 
 from drex_ros.launching.packages import package_share
@@ -21,23 +22,24 @@ both = pytest.mark.parametrize(
 )
 
 
-def live_graph(launcher, start, ros, words, namespace):
+def live_graph(launcher, start, words, namespace):
     process = start(launchers.launch_command(launcher, *words))
-    launchers.wait_until_well(ros, namespace.rstrip('/'))
-    ros.spin_until(
-        lambda: len(launchers.graph(ros, '-')) == len(NODES), what='a graph of three nodes'
-    )
-    found = launchers.graph(ros, namespace)
+    # A client of its own for each launch: it has never heard of the nodes of the one before.
+    with RosClient() as ros:
+        launchers.wait_until_well(ros, namespace.rstrip('/'))
+        ros.spin_until(
+            lambda: len(launchers.graph(ros, '-')) == len(NODES), what='a graph of three nodes'
+        )
+        found = launchers.graph(ros, namespace)
     process.terminate()
-    ros.spin_until(lambda: not launchers.graph(ros, '-'), what='an empty graph')
     return found
 
 
 @both
-def test_whole_stack_in_a_namespace(launcher, start, ros):
+def test_whole_stack_in_a_namespace(launcher, start):
     """Names, namespace and parameters of the command line reach the nodes."""
     words = ['namespace:=lab', 'real_time_factor:=0.5', 'log_level:=warn']
-    found = live_graph(launcher, start, ros, words, '/lab')
+    found = live_graph(launcher, start, words, '/lab')
     assert set(found) == {f'/lab/{name}' for name in NODES}
     assert found['/lab/mock_hardware']['parameters']['real_time_factor'] == 0.5
     assert found['/lab/hybrid_impedance_controller']['parameters']['use_sim_time'] is True
@@ -49,11 +51,10 @@ def test_whole_stack_in_a_namespace(launcher, start, ros):
 
 @needs_ros2_launch
 @pytest.mark.parametrize('words', [[], ['namespace:=a/b', 'real_time_factor:=0.0']])
-def test_both_launchers_make_the_same_graph(words, start, ros):
+def test_both_launchers_make_the_same_graph(words, start):
     namespace = '/a/b' if words else '/'
-    assert live_graph('drex', start, ros, words, namespace) == live_graph(
-        'ros2', start, ros, words, namespace
-    )
+    graphs = [live_graph(each, start, words, namespace) for each in ('drex', 'ros2')]
+    assert graphs[0] == graphs[1]
 
 
 @both

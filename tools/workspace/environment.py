@@ -117,9 +117,9 @@ class Environment:
     def _install(self) -> None:
         log = self.root / 'log/setup'
         options = ['--system-site-packages'] if self.ros else []
-        venv = [self.interpreter.path, '-m', 'venv', '--prompt', 'drex', *options, self.path]
-        run(venv, log / 'venv.log')
-        command: list[str | Path] = [self.python, '-m', 'pip', 'install', '--no-input']
+        command: list[str | Path] = [self.interpreter.path, '-m', 'venv', '--prompt', 'drex']
+        run([*command, *options, self.path], log / 'venv.log')
+        command = [self.python, '-m', 'pip', 'install', '--no-input']
         for path in self.requirements():
             command += ['--requirement', path]
         command += ['--constraint', self.constraints()]
