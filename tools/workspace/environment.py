@@ -117,7 +117,7 @@ class Environment:
     def _install(self) -> None:
         log = self.root / 'log/setup'
         options = ['--system-site-packages'] if self.ros else []
-        command: list[str | Path] = [self.interpreter.path, '-m', 'venv', '--prompt', 'drex']
+        command: list[str | Path] = [self.interpreter.path, '-m', 'venv',]
         run([*command, *options, self.path], log / 'venv.log')
         command = [self.python, '-m', 'pip', 'install', '--no-input']
         for path in self.requirements():
@@ -174,7 +174,11 @@ class Environment:
         lines = [
             '# Made by `make setup`: Python environment, ROS 2 and this workspace in one.',
             f'unset {BOOTSTRAP_MARK}',
-            f'. "{self.path}/bin/activate"',
+            # Not bin/activate: that takes back what was added to the PATH after the environment
+            # before, such as the folder of an installed ROS.
+            f'export VIRTUAL_ENV="{self.path}" PATH="{self.path}/bin:$PATH"',
+            'unset PYTHONHOME',
+            'case "${PS1-}" in "" | "(drex) "*) ;; *) PS1="(drex) $PS1" ;; esac',
         ]
         if self.ros is None:
             lines += [
