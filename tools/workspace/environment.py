@@ -117,7 +117,7 @@ class Environment:
     def _install(self) -> None:
         log = self.root / 'log/setup'
         options = ['--system-site-packages'] if self.ros else []
-        command: list[str | Path] = [self.interpreter.path, '-m', 'venv',]
+        command: list[str | Path] = [self.interpreter.path, '-m', 'venv']
         run([*command, *options, self.path], log / 'venv.log')
         command = [self.python, '-m', 'pip', 'install', '--no-input']
         for path in self.requirements():
