@@ -57,7 +57,7 @@ def workspace(tmp_path: Path) -> build.Workspace:
     # A symbolic link would be an environment of its own, without packages.
     (bin_folder / 'python').write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     (bin_folder / 'python').chmod(0o755)
-    env = environment.Environment(tmp_path, HERE, None)
+    env = environment.Environment(tmp_path, HERE, system.find_ros())
     env.stamp_path.write_text('{}')
     return build.Workspace(tmp_path, env)
 

@@ -126,6 +126,17 @@ class Environment:
         if self.ros is not None:
             command += ['--constraint', self._write_ros_versions()]
         run(command, log / 'pip.log', env=self.variables())
+        if self.ros is not None:
+            self._write_colcon()
+
+    def _write_colcon(self) -> None:
+        """Write `colcon` for this environment: ROS's own would test with the system's Python."""
+        path = self.path / 'bin/colcon'
+        path.write_text(
+            f'#!{self.python}\nimport sys\n\nfrom colcon_core.command import main\n\n'
+            'sys.exit(main())\n'
+        )
+        path.chmod(0o755)
 
     def _write_ros_versions(self) -> Path:
         """Pin what ROS's compiled modules were built with, so that pip brings no other."""
