@@ -9,7 +9,7 @@ PYTHON ?= python3
 # Extra arguments: make test ARGS='-k launch', make demo ARGS='--verbose'
 ARGS ?=
 
-ENTER := . .venv/setup.bash
+ENTER := . "$(CURDIR)/.venv/setup.bash"
 
 .PHONY: help setup demo test docs lint doctor bench shell lock clean
 

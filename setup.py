@@ -23,7 +23,7 @@ def shared(folder: str) -> list[tuple[str, list[str]]]:
 setup(
     name=NAME,
     version='0.1.0',
-    description='Weigh an object by pushing it, then grasp it with the right force',
+    description='A Franka arm with an Allegro hand in ROS 2, simulated in MuJoCo',
     long_description=Path('README.md').read_text(encoding='utf-8'),
     long_description_content_type='text/markdown',
     maintainer='The drex_ros authors',

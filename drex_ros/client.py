@@ -3,6 +3,7 @@
 """Blocking Python calls over the stack's topics and services.
 
     from drex_ros.client import Drex
+    from drex_ros.robot.joints import HAND
 
     with Drex() as drex:
         drex.wait_until_ready()
@@ -16,6 +17,7 @@ Every call waits until the thing has happened, or raises a DrexError that names 
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 from collections import deque
@@ -42,6 +44,7 @@ T = TypeVar('T')
 PATIENCE = 5.0
 """Wall time that a call waits [s]; on a busy machine a new client is not found before 3 s."""
 _LOOK = 0.02  # [s]
+_SILENCE = 3.0  # [s] after which a word of the stack no longer counts
 
 
 class DrexError(RuntimeError):
@@ -67,6 +70,7 @@ class Drex:
         self._state: RobotStateMessage | None = None
         self._statuses: deque[ControllerStatus] = deque(maxlen=100)
         self._system: SystemStatus | None = None
+        self._heard: dict[str, float] = {}  # when each topic was heard last [s], steady clock
         self.states_seen = 0
         try:
             validate_node_name(name)
@@ -114,10 +118,7 @@ class Drex:
     # What is
 
     def wait_until_ready(self, timeout: float = 30.0) -> SystemStatus:
-        """Wait until every node is active and the controller hears the robot.
-
-        Returns the system/status.
-        """
+        """Wait until every node is active and the robot is heard; returns system/status."""
         return self._wait_for(
             lambda: self._system if not self._not_ready() else None,
             timeout,
@@ -165,7 +166,7 @@ class Drex:
             arm: 7 positions; None leaves the arm as it is.
             hand: 16 positions; None leaves the hand as it is.
             tolerance: largest error of any joint at the end [rad].
-            timeout: wall time to wait [s].
+            timeout: wall time to wait [s]; the robot moves on after it, until `stop`.
         """
         self.set_target(arm, hand)
         wanted = [
@@ -176,10 +177,15 @@ class Drex:
 
         def arrived() -> RobotState | None:
             status = self._statuses[-1]
+            for topic in ('robot/state', 'controller/status'):
+                if silent := self._silent(topic):
+                    raise DrexError(f'the move ended on its way: {silent}')
             if status.state == ControllerStatus.STATE_STOPPED:
                 raise DrexError(f'the move ended on its way: {status.reason}')
             if status.source not in ('', self.name):
-                raise DrexError(f'the move ended on its way: {status.source!r} commands now')
+                raise DrexError(
+                    f'no longer in command: {status.source!r} is; what it leaves out moves on'
+                )
             if self._state is None:
                 return None
             state = robot_state(self._state)
@@ -244,12 +250,12 @@ class Drex:
 
     def _not_ready(self) -> str:
         """Why the stack cannot be used yet, in words; empty when it can."""
-        if self._system is None:
-            return self._nobody('system/status')
+        if self._system is None or self._silent('system/status'):
+            return self._silent('system/status') or self._nobody('system/status')
         if self._system.level not in (SystemStatus.LEVEL_OK, SystemStatus.LEVEL_DEGRADED):
             return str(self._system.message)
-        if not self._statuses:
-            return self._nobody('controller/status')
+        if not self._statuses or self._silent('controller/status'):
+            return self._silent('controller/status') or self._nobody('controller/status')
         # A node can be active and well before it has found the others.
         status = self._statuses[-1]
         return str(status.reason) if status.state == ControllerStatus.STATE_INACTIVE else ''
@@ -281,6 +287,11 @@ class Drex:
         if not response.success:
             raise DrexError(f'{name}: {response.message}')
         return str(response.message)
+
+    def _silent(self, topic: str) -> str:
+        """That a topic which was heard before is silent now, in words; else empty."""
+        age = time.monotonic() - self._heard.get(topic, math.inf)
+        return f'{topic} is silent for {age:.1f} s: has the stack ended?' if age > _SILENCE else ''
 
     def _nobody(self, topic: str) -> str:
         """What to check when nobody is heard."""
@@ -321,15 +332,18 @@ class Drex:
     def _on_state(self, message: RobotStateMessage) -> None:
         with self._changed:
             self._state = message
+            self._heard['robot/state'] = time.monotonic()
             self.states_seen += 1
             self._changed.notify_all()
 
     def _on_status(self, message: ControllerStatus) -> None:
         with self._changed:
             self._statuses.append(message)
+            self._heard['controller/status'] = time.monotonic()
             self._changed.notify_all()
 
     def _on_system(self, message: SystemStatus) -> None:
         with self._changed:
             self._system = message
+            self._heard['system/status'] = time.monotonic()
             self._changed.notify_all()

@@ -239,3 +239,18 @@ def test_a_name_that_ros_does_not_allow(ros_domain: Domain, namespace: str, name
     assert text.startswith('Invalid ')
     assert 'alphanumerics' in text
     assert '\n' not in text
+
+
+def test_a_stack_that_has_ended_is_noticed(stack: NodeProcess, client: Drex) -> None:
+    """The last test of this file: it ends the stack that the others share."""
+    client.recover()
+    far = HOME[ARM].copy()
+    far[0] += 1.5
+    thread, errors = in_thread(lambda: client.move_joints(far))
+    wait_until(lambda: np.abs(client.state().velocity[ARM]).max() > 0.1, what='a moving arm')
+    stack.terminate()
+    thread.join(20.0)
+    assert len(errors) == 1
+    assert 'the move ended on its way' in str(errors[0])
+    with pytest.raises(DrexError, match=r'is silent for .* has the stack ended'):
+        client.wait_until_ready(4.0)

@@ -20,7 +20,7 @@ UsageError: type[Exception] = getattr(typer, 'TyperException', None) or (
 
 app = typer.Typer(
     name='drex',
-    help='Weigh an object by pushing it, then grasp it with the right force.',
+    help='A Franka arm with an Allegro hand in ROS 2, simulated in MuJoCo.',
     epilog='Each command has its own --help.',
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -41,7 +41,7 @@ def common(
         typer.Option('--version', callback=_version, is_eager=True, help='Show the version.'),
     ] = False,
 ) -> None:
-    """Weigh an object by pushing it, then grasp it with the right force."""
+    """A Franka arm with an Allegro hand in ROS 2, simulated in MuJoCo."""
 
 
 @app.command()

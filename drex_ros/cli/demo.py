@@ -90,7 +90,7 @@ def _show(phases: Phases, stack: Stack, drex: Drex) -> SystemStatus:
         last, wall = drex.state(), time.monotonic() - start
         simulated = last.time - first.time
         phase.done(
-            f'robot/state at {(last.sequence - first.sequence) / simulated:.0f} Hz, '
+            f'{(last.sequence - first.sequence) / wall:.0f} robot states a second, '
             f'{simulated / wall:.2f} x real time, '
             f'{last.commands_missed - first.commands_missed} cycles without a command'
         )
@@ -106,7 +106,7 @@ def _show(phases: Phases, stack: Stack, drex: Drex) -> SystemStatus:
         phase.done(
             f'index finger by {finger[1:].sum():.0f} deg, wrist by '
             f'{np.degrees(end.position - start_state.position)[ARM][-1]:.0f} deg '
-            f'in {end.time - start_state.time:.1f} s, error {np.degrees(error):.1f} deg'
+            f'in {end.time - start_state.time:.1f} s simulated, error {np.degrees(error):.1f} deg'
         )
 
     with phases.phase('Stop in motion') as phase:
@@ -115,7 +115,7 @@ def _show(phases: Phases, stack: Stack, drex: Drex) -> SystemStatus:
         stopped_at = drex.state().time
         drex.stop()
         still = _wait_for_speed(drex, lambda speed: speed < STANDSTILL)
-        phase.done(f'{fast[1]:.2f} rad/s to standstill in {still[0] - stopped_at:.2f} s')
+        phase.done(f'{fast[1]:.2f} rad/s to standstill in {still[0] - stopped_at:.2f} s simulated')
 
     with phases.phase('Recover') as phase:
         drex.recover()

@@ -20,6 +20,7 @@ from rich.text import Text
 
 MIN_PYTHON = (3, 11)
 MIN_FREE_DISK = 2.0  # [GB] what environment and build take
+MAX_DOMAIN = 232  # beyond it the ports of DDS end
 MIN_FREE_SHM = 64.0  # [MB] Fast DDS makes half a MB for each participant, more for images
 REBUILD = 'make setup (with ROS installed: colcon build --base-paths . drex_interfaces)'
 
@@ -90,8 +91,19 @@ def check_dds() -> Finding:
     lines = result.stdout.split()
     if result.returncode == 0 and lines:
         return Finding('DDS', 'ok', f'{lines[-1]}: a message arrives')
-    return Finding('DDS', 'fail', f'no message arrives: {_last_line(result.stderr)}',
-                   'check the firewall for UDP on lo, and RMW_IMPLEMENTATION')
+    remedy = 'check the firewall for UDP on lo, and RMW_IMPLEMENTATION'
+    if 'logging' in result.stderr:
+        remedy = 'set HOME or ROS_LOG_DIR to a folder that can be written'
+    return Finding('DDS', 'fail', f'no message arrives: {_last_line(result.stderr)}', remedy)
+
+
+def check_domain() -> Finding:
+    """Is ROS_DOMAIN_ID a domain?"""
+    given = os.environ.get('ROS_DOMAIN_ID', '')
+    if given and not (given.isdigit() and int(given) <= MAX_DOMAIN):
+        return Finding('ROS domain', 'fail', f'ROS_DOMAIN_ID is {given!r}',
+                       f'set it to a number from 0 to {MAX_DOMAIN}, best below 102')
+    return Finding('ROS domain', 'ok', given or '0')
 
 
 def check_shared_memory() -> Finding:
@@ -138,7 +150,8 @@ def check_compiler() -> Finding:
     """A C++ compiler, to build the interfaces."""
     found = next((path for name in ('c++', 'g++', 'clang++') if (path := shutil.which(name))), '')
     if not found:
-        return Finding('Compiler', 'fail', 'no C++ compiler', 'sudo apt-get install g++')
+        return Finding('Compiler', 'warn', 'none: the interfaces cannot be built',
+                       'sudo apt-get install g++')
     result = subprocess.run([found, '--version'], capture_output=True, text=True, check=False)
     return Finding('Compiler', 'ok', result.stdout.split('\n')[0])
 
@@ -169,14 +182,17 @@ def check_package() -> Finding:
 
 def check_disk() -> Finding:
     """Free space where we are."""
-    free = shutil.disk_usage(Path.cwd()).free / 1e9
+    try:
+        free = shutil.disk_usage('.').free / 1e9
+    except OSError as error:
+        return Finding('Disk', 'warn', f'this folder cannot be read: {error.strerror}', 'cd')
     if free < MIN_FREE_DISK:
         return Finding('Disk', 'warn', f'{free:.1f} GB free', f'free {MIN_FREE_DISK:g} GB')
     return Finding('Disk', 'ok', f'{free:.0f} GB free')
 
 
 CHECKS: tuple[Check, ...] = (
-    check_python, check_ros, check_dds, check_shared_memory, check_rendering,
+    check_python, check_ros, check_domain, check_dds, check_shared_memory, check_rendering,
     check_compiler, check_interfaces, check_package, check_disk,
 )  # fmt: skip
 

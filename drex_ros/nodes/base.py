@@ -119,9 +119,10 @@ class ManagedNode(HookedNode):
     def monitored_timer(
         self, period: float, callback: Callable[[], None], *, name: str, clock: Clock | None = None
     ) -> Timer:
-        """Call `callback()` every `period` seconds of the node's clock while active."""
+        """Call `callback()` every `period` seconds of a clock (the node's own) while active."""
         not_async(callback)
         monitor = self.monitor(name, expected_rate=1.0 / period)
+        monitor.wall_time = clock is not None and clock is not self.get_clock()
 
         def timed() -> None:
             if self._active:

@@ -97,7 +97,6 @@ def controller_target(message: msg.ControllerTarget) -> Target:
         'fingertips': len(message.fingertips) > 0,
     }
     time = seconds(message.header.stamp)
-    ratio = message.arm_damping_ratio
     return Target(
         source=message.source,
         time=None if time == 0.0 else time,
@@ -105,12 +104,13 @@ def controller_target(message: msg.ControllerTarget) -> Target:
             mode=message.arm_mode,
             position=_optional(message.arm_position),
             stiffness=_optional(message.arm_stiffness),
-            damping_ratio=None if ratio == 0.0 else ratio,
+            damping_ratio=message.arm_damping_ratio or None,
         ),
         hand=PartTarget(
             mode=message.hand_mode,
             position=_optional(message.hand_position),
             stiffness=_optional(message.hand_stiffness),
+            damping_ratio=message.hand_damping_ratio or None,
         ),
         unsupported=tuple(name for name, given in others.items() if given),
     )

@@ -234,12 +234,13 @@ class MockHardware(ManagedNode):
         return response
 
     def _on_reset(self, request: Any, response: Any) -> Any:
-        if request.object:
-            response.message = f'no object {request.object!r}: this simulator has the robot alone'
+        if request.object or request.use_object_pose or request.object_mass:
+            what = repr(request.object) if request.object else 'to place or weigh'
+            response.message = f'no object {what}: this simulator has the robot alone'
             return response
         try:
             posture = np.array(request.joint_position) if len(request.joint_position) else None
-            self._robot.reset(posture, seed=request.seed)
+            self._robot.reset(posture, seed=request.seed or None)
         except ValueError as error:
             response.message = str(error)
             return response

@@ -71,6 +71,7 @@ class CallbackMonitor:
         self.name = name
         self.expected_rate = expected_rate
         self.stale_after = stale_after
+        self.wall_time = False  # the callback keeps wall time, whatever clock the node has
         self.window = window
         self.clock = clock
         self._starts = array('d', bytes(8 * _RING))
@@ -131,13 +132,16 @@ class CallbackMonitor:
         """What to think of the callback.
 
         `time_scale` is how fast the node's clock runs against the wall clock: expected rates are
-        in the node's time, so a simulator at half speed halves them. The rules, first that holds:
+        in the node's time, so a simulator at half speed halves them, unless `wall_time` is set.
+        The rules, first that holds:
 
         - older than `stale_after` (stretched for a slow clock, tenfold at most): STALE;
         - rate below half of `expected_rate`, seen for five periods: WARN;
         - else OK.
         """
         seen = self.statistics()
+        if self.wall_time:
+            time_scale = 1.0
         level, message = Level.OK, f'{seen.rate:.4g} Hz'
         if seen.count == 0:
             message = 'waiting for the first call'

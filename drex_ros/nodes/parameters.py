@@ -107,7 +107,7 @@ class Parameter:
             words = 'one of ' if not self.is_array else f'{words}, each one of '
             words += ', '.join(self.choices)
         if self.range is not None:
-            words += f' from {self.range[0]:g} to {self.range[1]:g}'
+            words += f' from {self.range[0]:.12g} to {self.range[1]:.12g}'
         return words
 
     def check(self, value: Any) -> Value:

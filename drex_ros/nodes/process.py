@@ -25,7 +25,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.impl.logging_severity import LoggingSeverity
 from rclpy.logging import get_logger
 from rclpy.signals import SignalHandlerOptions
-from rclpy.utilities import try_shutdown
+from rclpy.utilities import remove_ros_args, try_shutdown
 
 from drex_ros.nodes.parameters import ParameterError
 
@@ -179,6 +179,9 @@ def _start_ros(args: Sequence[str] | None) -> None:
         raise ParameterError(f'unknown ROS arguments: {_words(error)}') from None
     except _rclpy.RCLError as error:
         raise ParameterError(_one_line(error)) from None
+    words = sys.argv[1:] if args is None else list(args)
+    if left := remove_ros_args(['node', *words])[1:]:
+        raise ParameterError(f"unknown argument '{left[0]}': arguments of ROS follow --ros-args")
     if rcl.get_effective_level() == LoggingSeverity.FATAL:
         rcl.set_level(LoggingSeverity.UNSET)
 

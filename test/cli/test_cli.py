@@ -33,7 +33,7 @@ def test_help_lists_the_commands(tmp_path: Path, words: tuple[str, ...]) -> None
     result = run_drex(*words, cwd=tmp_path)
     assert (result.returncode, result.stderr) == (0, '')
     text = result.stdout
-    for word in ('launch', 'doctor', 'demo', '--version', 'Weigh an object by pushing it'):
+    for word in ('launch', 'doctor', 'demo', '--version', 'A Franka arm with an Allegro hand'):
         assert word in text
     assert max(map(len, text.splitlines())) <= 80
     assert '\x1b' not in text

@@ -13,8 +13,8 @@ from drex_command import run_drex
 # The command of the same name hides the module from a plain import.
 doctor = importlib.import_module('drex_ros.cli.doctor')
 
-NAMES = ['Python', 'ROS 2', 'DDS', 'Shared memory', 'Rendering', 'Compiler', 'Interfaces',
-         'Package', 'Disk']  # fmt: skip
+NAMES = ['Python', 'ROS 2', 'ROS domain', 'DDS', 'Shared memory', 'Rendering', 'Compiler',
+         'Interfaces', 'Package', 'Disk']  # fmt: skip
 
 
 def findings(tmp_path: Path, **environ: str) -> tuple[int, dict[str, dict[str, Any]]]:
@@ -58,13 +58,18 @@ def test_each_failure_has_its_remedy(tmp_path: Path) -> None:
     assert {found[name]['level'] for name in ('Interfaces', 'Disk')} == {'ok'}
 
 
-@pytest.mark.parametrize('name', ['compiler', 'interfaces', 'rendering', 'shared_memory', 'disk'])
+@pytest.mark.parametrize(
+    'name', ['compiler', 'domain', 'interfaces', 'rendering', 'shared_memory', 'disk']
+)
 def test_what_the_machine_lacks(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     if name == 'compiler':
         monkeypatch.setenv('PATH', str(tmp_path))
-        expected = ('fail', 'no C++ compiler', 'g++')
+        expected = ('warn', 'cannot be built', 'g++')
+    elif name == 'domain':
+        monkeypatch.setenv('ROS_DOMAIN_ID', '500')
+        expected = ('fail', "'500'", 'from 0 to 232')
     elif name == 'interfaces':
         package = tmp_path / 'drex_interfaces'
         package.mkdir()

@@ -134,4 +134,5 @@ class LoopNode(ManagedNode):
 
 
 if __name__ == '__main__':
-    sys.exit(run(LoopNode if 'loop' in sys.argv else ExampleNode))
+    loop = 'loop' in sys.argv
+    sys.exit(run(LoopNode if loop else ExampleNode, [a for a in sys.argv[1:] if a != 'loop']))

@@ -66,6 +66,7 @@ def test_a_node_starts_works_and_stops_clean(start: Start, ros: Any, number: int
         (['-p', 'rate'], "argument '-p rate': must be NAME:=VALUE, the value in YAML"),
         (['-p', 'rate:=[1'], "argument '-p rate:=[1': must be NAME:=VALUE, the value in YAML"),
         (['--nonsense'], 'unknown ROS arguments: --nonsense'),
+        (['--', 'rate:=5'], "unknown argument 'rate:=5': arguments of ROS follow --ros-args"),
         (['--params-file', 'missing.yaml'], "parameter file 'missing.yaml': cannot be opened"),
         (['--params-file', 'broken.yaml'], "parameter file 'broken.yaml': "),
         (['--params-file', 'mixed.yaml'], "parameter file 'mixed.yaml': "),

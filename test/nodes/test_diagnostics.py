@@ -112,6 +112,14 @@ def test_a_callback_that_never_came_is_below_its_rate(clock: FakeClock) -> None:
     assert monitor.status().level == Level.WARN
 
 
+def test_a_callback_in_wall_time_keeps_its_rate_in_a_fast_simulation(clock: FakeClock) -> None:
+    monitor = CallbackMonitor('x', expected_rate=10.0, clock=clock)
+    feed(monitor, clock, [0.1] * 200, took=0.0)
+    assert monitor.status(time_scale=5.0).level == Level.WARN
+    monitor.wall_time = True
+    assert monitor.status(time_scale=5.0).level == Level.OK
+
+
 def test_a_slow_simulation_is_no_fault(clock: FakeClock) -> None:
     monitor = CallbackMonitor('x', expected_rate=100.0, stale_after=0.1, clock=clock)
     feed(monitor, clock, [1.0 / 20.0] * 200, took=0.0)

@@ -122,9 +122,9 @@ def test_unknown_parameter_in_a_config_file(start, tmp_path):
 
 def test_real_robot_is_refused_with_the_reason(start):
     process = start(launchers.launch_command('drex', 'mock_hardware:=false'))
-    process.wait()
+    assert process.wait() == 1
     process.wait_for_line('no driver for the real robot')
-    assert not launchers.pids(process)
+    assert not {'mock_hardware', 'hybrid_impedance_controller'} & set(launchers.pids(process))
 
 
 @pytest.mark.parametrize(

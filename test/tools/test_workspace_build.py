@@ -86,6 +86,12 @@ def test_builds_what_has_changed_and_nothing_else(
     shutil.rmtree(workspace.root / 'install/drex_interfaces')
     assert built() == ['drex_interfaces']
 
+    next(installed.rglob('__init__.py')).unlink()
+    assert built() == ['drex_ros']
+
+    (workspace.root / 'install/local_setup.bash').unlink()
+    assert built() == ['drex_interfaces']
+
     workspace.env.stamp_path.write_text(json.dumps({'another': 'environment'}))
     stale = workspace.root / 'build/drex_interfaces/stale'
     stale.touch()

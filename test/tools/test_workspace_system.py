@@ -103,3 +103,10 @@ def test_says_which_packages_the_build_needs(
     here = system.find_python(system.Ros('jazzy', Path('/')))
     with pytest.raises(SetupError, match=r'missing: a C\+\+ compiler, make\. .* g\+\+ make$'):
         system.check_build_tools(here, Progress())
+
+
+@pytest.mark.parametrize('name', ['a b', 'a:b', 'a$b', "it's"])
+def test_a_folder_that_colcon_cannot_take_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match='in its path, which colcon cannot take'):
+        system.check_folder(tmp_path / name)
+    system.check_folder(tmp_path)

@@ -40,6 +40,7 @@ def exclusive(root: Path, progress: Progress) -> Iterator[None]:
 
 def prepare(root: Path, progress: Progress) -> None:
     """Bring environment and build up to date."""
+    system.check_folder(root)
     ros = system.find_ros()
     interpreter = system.find_python(ros)
     env = environment.Environment(root, interpreter, ros)

@@ -49,8 +49,17 @@ class Workspace:
             stamp = json.loads(self.stamp_path(package).read_text())
         except (OSError, ValueError):
             return False
-        made = self.root / 'install' / package / 'share' / package / 'package.xml'
-        return bool(stamp == self.wanted(package)) and made.is_file()
+        if not isinstance(stamp, dict) or not (self.root / 'install/local_setup.bash').is_file():
+            return False
+        installed = stamp.pop('installed', None)
+        return stamp == self.wanted(package) and installed == self._installed(package)
+
+    def _installed(self, package: str) -> str:
+        """Digest of the names and sizes of all installed files."""
+        digest = hashlib.sha256()
+        for path in source_files(self.root / 'install', [package]):
+            digest.update(f'{path}\0{path.stat().st_size}\0'.encode())
+        return digest.hexdigest()
 
     def build(self, progress: Progress) -> None:
         """Build what has changed."""
@@ -82,7 +91,7 @@ class Workspace:
             cwd=self.root,
         )  # fmt: skip
         temporary = stamp.with_suffix('.tmp')
-        temporary.write_text(json.dumps(wanted))
+        temporary.write_text(json.dumps({**wanted, 'installed': self._installed(package)}))
         temporary.replace(stamp)
 
     @staticmethod

@@ -78,7 +78,9 @@ class Environment:
             stamp = json.loads(self.stamp_path.read_text())
         except (OSError, ValueError):
             return False
-        if not isinstance(stamp, dict) or not self.python.exists():
+        if not isinstance(stamp, dict) or not all(
+            path.exists() for path in (self.python, self.path / 'setup.bash')
+        ):
             return False
         contents = stamp.pop('contents', None)
         return stamp == self.wanted() and contents == self._contents()
@@ -173,12 +175,10 @@ class Environment:
         mend_wheels(self.path, python_include, numpy_include)
 
     def _contents(self) -> list[str]:
-        """Names and versions of what is installed, as the folder listing tells them."""
-        return sorted(
-            entry.name
-            for entry in os.scandir(self.site_packages)
-            if entry.name.endswith(('.dist-info', '.egg-info'))
-        ) if self.site_packages.is_dir() else []
+        """What is installed: names of packages and, in *.dist-info, their versions."""
+        if not self.site_packages.is_dir():
+            return []
+        return sorted(name for name in os.listdir(self.site_packages) if name != '__pycache__')
 
     def _write_setup_script(self) -> None:
         """Write `.venv/setup.bash`: one file to source for environment, ROS and workspace."""

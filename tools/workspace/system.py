@@ -53,6 +53,17 @@ def find_ros(environ: dict[str, str] | None = None) -> Ros | None:
     return Ros('jazzy', rclpy)
 
 
+def check_folder(root: Path) -> None:
+    """Refuse a folder whose name colcon's scripts and search paths cannot take."""
+    bad = sorted({character for character in str(root) if character in ' \t\n:;"\'$`\\*?'})
+    if bad:
+        named = ', '.join('a space' if character == ' ' else repr(character) for character in bad)
+        raise SetupError(
+            f'the folder {str(root)!r} has {named} in its path, which colcon cannot take. '
+            'Move or clone the repository to another folder.'
+        )
+
+
 def find_python(ros: Ros | None) -> Interpreter:
     """Return the interpreter to use: this one where it fits, else a newer or older one in PATH."""
     if sys.platform != 'linux' or (ros is None and platform.machine() != 'x86_64'):
