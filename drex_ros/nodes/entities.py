@@ -146,10 +146,6 @@ class PolledSubscription:
             message = self.take()
         return message
 
-    def publisher_count(self) -> int:
-        """How many publishers of the topic are there now."""
-        return int(self._subscription.get_publisher_count())
-
 
 def _unused(message: Any) -> None:
     """Stand in for the callback that rclpy wants; the executor never calls it."""

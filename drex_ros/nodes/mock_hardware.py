@@ -29,7 +29,7 @@ from drex_ros.robot import state as plain
 from drex_ros.robot.description import DescriptionError
 from drex_ros.robot.joints import JOINT_NAMES
 
-_MOST_CYCLES = 10000  # in one call of mock/step
+_MOST_CYCLES = 1000  # in one call of mock/step
 _PAUSE_SLICE = 0.005  # [s] between two looks while paused
 
 
