@@ -133,7 +133,7 @@ def test_pause_and_step(ros, robot, mock):
     assert seconds(done.header.stamp) == pytest.approx((sequence + 5) * 0.002)
     ros.spin_until(lambda: robot.last.sequence == sequence + 5)
     refused = ros.call(MockStep, 'mock/step', MockStep.Request(cycles=0))
-    assert (refused.success, refused.message) == (False, 'cycles is 0, must be in 1 .. 10000')
+    assert (refused.success, refused.message) == (False, 'cycles is 0, must be in 1 .. 1000')
     pause(ros, False)
     ros.spin_until(lambda: robot.last.sequence > sequence + 20)
 
