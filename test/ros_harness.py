@@ -172,6 +172,8 @@ class NodeProcess:
             os.killpg(self.pid, signal.SIGKILL)
         code = self.wait()
         wait_until(lambda: not process_group(self.pid), what='the process group to be gone')
+        # Nobody starts it again by itself: a successor shall find no trace of it.
+        remove_killed_segments()
         return code
 
     def close(self) -> None:
