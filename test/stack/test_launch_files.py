@@ -67,7 +67,7 @@ def test_controller_and_monitor_come_back(launcher, start, ros):
         ros.spin_until(lambda: len(launchers.pids(process)[name]) == 2, what=f'a second {name}')  # noqa: B023
         process.wait_for_line(rf'\[{name}-\d+\].*died')
     ros.spin_until(lambda: len(launchers.graph(ros, '-')) == len(NODES), what='three nodes')
-    # Not that they hear each other again: Fast DDS now and then keeps a dead peer's shared memory.
+    # Not that they hear each other again: after a kill -9 that has been seen to fail in DDS.
     for started in launchers.pids(process).values():
         os.kill(started[-1], 0)
 
