@@ -1,68 +1,67 @@
 # Copyright 2026 The drex_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""One URDF of the whole robot: Panda arm, mount and right Allegro hand.
+"""One URDF of the whole robot: Panda arm, mount, Allegro hand (right or left), camera.
 
-Arm and hand come from the published package example-robot-data, the mount from urdf/mount.urdf.
-The hand's published dynamics are placeholders (centres of mass at the joints, friction that
-freezes the fingers), so they are made physical here: each link is a solid of its collision
-geometry with the published mass, and the joints get the friction and torque of the real hand.
+It is made from urdf/drex.urdf.xacro; Pinocchio, MuJoCo and RViz all read the same text. Meshes
+come from the published package example-robot-data.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from xml.parsers.expat import ExpatError
 
-from drex_ros.robot.joints import ARM_JOINTS, HAND_JOINTS, JOINT_NAMES, LIMITS
+import numpy.typing as npt
+import xacro
 
+from drex_ros.resources import ResourceError, ament_prefixes, share_file
+from drex_ros.robot.camera import OPTICAL_FROM_LINK, CameraModel
+from drex_ros.robot.joints import JOINT_NAMES
+from drex_ros.robot.rotations import quaternion_product, rotation_matrix
+
+WORLD_LINK = 'world'
 BASE_LINK = 'panda_link0'
+"""The arm's base: the same pose as the world."""
 PALM_LINK = 'palm_link'
 FINGERTIP_LINKS = ('link_3.0_tip', 'link_7.0_tip', 'link_11.0_tip', 'link_15.0_tip')
+"""Tips of index, middle, ring finger and thumb."""
+CAMERA_LINK = 'camera_link'
+CAMERA_OPTICAL_FRAME = 'camera_color_optical_frame'
+HANDS = ('right', 'left')
 
-HAND_DAMPING = 0.03
-"""Viscous friction of a hand joint [N m s/rad]."""
-HAND_FRICTION = 0.02
-"""Coulomb friction of a hand joint [N m]."""
-
-_ARM_URDF = 'robots/panda_description/urdf/panda.urdf'
-_HAND_URDF = 'robots/allegro_hand_description/urdf/allegro_right_hand.urdf'
-_GRIPPER_LINKS = frozenset(
-    ('panda_hand', 'panda_hand_tcp', 'panda_leftfinger', 'panda_rightfinger')
-)
-_PACKAGE_URI = 'package://example-robot-data/'
+_XACRO = 'urdf/drex.urdf.xacro'
+_MESH_FOLDERS = ('panda_description/meshes', 'allegro_hand_description/meshes')
 
 
 class DescriptionError(RuntimeError):
     """The robot's description cannot be made; the message is one readable line."""
 
 
-@cache
-def robot_urdf() -> str:
-    """URDF of the whole robot, meshes by absolute path, without visual geometry."""
-    data = find_robot_data()
-    arm = _read(data / _ARM_URDF)
-    hand = _read(data / _HAND_URDF)
-    mount = _read(find_mount())
-    _remove_links(arm, _GRIPPER_LINKS)
-    for model in (arm, hand):
-        _use_collision_only(model, data)
-    _make_hand_physical(hand)
-    robot = ET.Element('robot', {'name': 'panda_allegro'})
-    _append_links(robot, arm, hand, mount)
-    for model in (arm, mount, hand):
-        robot.extend(model.findall('joint'))
-    _check_joints(robot)
-    return ET.tostring(robot, encoding='unicode')
+def robot_urdf(hand: str = 'right', camera: CameraModel | None = None) -> str:
+    """URDF of the whole robot, meshes by absolute path.
+
+    Args:
+        hand: right or left.
+        camera: where the camera stands; None: as in config/scenes/table.yaml.
+    """
+    return _expand(hand, str(_mesh_root()), _camera_pose(camera))
+
+
+def robot_description_text(hand: str = 'right', camera: CameraModel | None = None) -> str:
+    """The same URDF with meshes as file:// addresses, which RViz reads without any package."""
+    return _expand(hand, _mesh_root().as_uri(), _camera_pose(camera))
 
 
 def find_robot_data() -> Path:
     """Folder of example-robot-data: $ROBOT_DATA, an ament prefix, or Python's site-packages."""
     for folder in _robot_data_candidates():
-        if (folder / _ARM_URDF).is_file() and (folder / _HAND_URDF).is_file():
+        if all((folder / 'robots' / name).is_dir() for name in _MESH_FOLDERS):
             return folder
     raise DescriptionError(
         'robot models not found: install them with `pip install example-robot-data`, '
@@ -70,119 +69,64 @@ def find_robot_data() -> Path:
     )
 
 
-def find_mount() -> Path:
-    """The file urdf/mount.urdf, in the source tree or where the package is installed."""
-    here = Path(__file__).resolve()
-    folders = [here.parents[2]]
-    folders += [parent / 'share' / 'drex_ros' for parent in here.parents]
-    folders += [prefix / 'share' / 'drex_ros' for prefix in _ament_prefixes()]
-    for folder in folders:
-        path = folder / 'urdf' / 'mount.urdf'
-        if path.is_file():
-            return path
-    raise DescriptionError('urdf/mount.urdf of drex_ros not found: build and install the package')
-
-
-def _ament_prefixes() -> list[Path]:
-    return [Path(p) for p in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep) if p]
-
-
 def _robot_data_candidates() -> Iterator[Path]:
     if os.environ.get('ROBOT_DATA'):
         yield Path(os.environ['ROBOT_DATA'])
         return
-    for prefix in _ament_prefixes():
+    for prefix in ament_prefixes():
         yield prefix / 'share' / 'example-robot-data'
         yield prefix / 'share' / 'example_robot_data'
     for entry in sys.path:
         yield Path(entry) / 'cmeel.prefix' / 'share' / 'example-robot-data'
 
 
-def _read(path: Path) -> ET.Element:
+def _mesh_root() -> Path:
+    return find_robot_data().resolve() / 'robots'
+
+
+def _camera_pose(camera: CameraModel | None) -> tuple[tuple[str, str], ...]:
+    """What the camera's pose is to xacro; nothing for None."""
+    if camera is None:
+        return ()
+    x, y, z, w = OPTICAL_FROM_LINK
+    link = quaternion_product(camera.quaternion, (-x, -y, -z, w))
+    pose = (('camera_xyz', camera.position), ('camera_rpy', _roll_pitch_yaw(link)))
+    return tuple((name, ' '.join(repr(float(v)) for v in values)) for name, values in pose)
+
+
+def _roll_pitch_yaw(quaternion: npt.ArrayLike) -> tuple[float, float, float]:
+    """Angles [rad] about the fixed axes x, y, z in turn, of a quaternion x y z w."""
+    r = rotation_matrix(quaternion)
+    level = math.hypot(r[0, 0], r[1, 0])
+    pitch = math.atan2(-r[2, 0], level)
+    if level < 1e-9:  # looks straight down or up: roll and yaw are one turn
+        return 0.0, pitch, math.atan2(-r[0, 1], r[1, 1])
+    return math.atan2(r[2, 1], r[2, 2]), pitch, math.atan2(r[1, 0], r[0, 0])
+
+
+@cache
+def _expand(hand: str, meshes: str, camera: tuple[tuple[str, str], ...]) -> str:
+    if hand not in HANDS:
+        raise DescriptionError(f'hand is {hand!r}, must be one of: {", ".join(HANDS)}')
+    mappings = {'hand': hand, 'meshes': meshes, **dict(camera)}
     try:
-        return ET.parse(path).getroot()
-    except (OSError, ET.ParseError) as error:
-        raise DescriptionError(f'{path}: not a readable URDF: {error}') from None
+        path = share_file(_XACRO)
+        document = xacro.process_file(str(path), mappings=mappings)
+    except ResourceError as error:
+        raise DescriptionError(str(error)) from None
+    except ExpatError as error:
+        raise DescriptionError(f'{xacro.filestack[-1]}: not readable XML: {error}') from None
+    except (xacro.XacroException, OSError) as error:
+        problem = ' '.join(str(error).split())
+        raise DescriptionError(f'{path} cannot be expanded: {problem}') from None
+    urdf: str = document.toprettyxml(indent='  ')
+    _check_joints(urdf)
+    return urdf
 
 
-def _child(element: ET.Element, path: str) -> ET.Element:
-    found = element.find(path)
-    if found is None:
-        name = element.get('name', element.tag)
-        raise DescriptionError(f'URDF element {name!r} has no <{path}>, which drex_ros needs')
-    return found
-
-
-def _remove_links(model: ET.Element, names: frozenset[str]) -> None:
-    for link in model.findall('link'):
-        if link.get('name') in names:
-            model.remove(link)
-    for joint in model.findall('joint'):
-        if _child(joint, 'child').get('link') in names:
-            model.remove(joint)
-
-
-def _use_collision_only(model: ET.Element, data: Path) -> None:
-    for link in model.findall('link'):
-        for visual in link.findall('visual'):
-            link.remove(visual)
-        inertial = link.find('inertial')
-        # A frame without mass: MuJoCo takes no inertial of zero.
-        if inertial is not None and float(_child(inertial, 'mass').get('value', '0')) == 0.0:
-            link.remove(inertial)
-        for mesh in link.iter('mesh'):
-            name = mesh.get('filename', '')
-            mesh.set('filename', name.replace(_PACKAGE_URI, f'{data.resolve()}/'))
-
-
-def _make_hand_physical(hand: ET.Element) -> None:
-    for link in hand.findall('link'):
-        _set_solid_inertia(link)
-    for joint in hand.findall('joint'):
-        name = joint.get('name', '')
-        if name in HAND_JOINTS:
-            dynamics = _child(joint, 'dynamics')
-            dynamics.set('damping', repr(HAND_DAMPING))
-            dynamics.set('friction', repr(HAND_FRICTION))
-            effort = float(LIMITS.effort[JOINT_NAMES.index(name)])
-            _child(joint, 'limit').set('effort', repr(effort))
-
-
-def _set_solid_inertia(link: ET.Element) -> None:
-    """Inertia of a homogeneous solid: the link's collision box or sphere with its mass."""
-    inertial = _child(link, 'inertial')
-    mass = float(_child(inertial, 'mass').get('value', ''))
-    box = link.find('collision/geometry/box')
-    if box is not None:
-        x, y, z = (float(size) for size in box.get('size', '').split())
-        squares = (y * y + z * z, x * x + z * z, x * x + y * y)
-        moments = tuple(mass * square / 12.0 for square in squares)
-    else:
-        radius = float(_child(link, 'collision/geometry/sphere').get('radius', ''))
-        moments = 3 * (0.4 * mass * radius * radius,)
-    origin = link.find('collision/origin')
-    centre = '0 0 0' if origin is None else origin.get('xyz', '0 0 0')
-    _child(inertial, 'origin').set('xyz', centre)
-    inertia = _child(inertial, 'inertia')
-    for key, moment in zip(('ixx', 'iyy', 'izz'), moments, strict=True):
-        inertia.set(key, repr(moment))
-    for key in ('ixy', 'ixz', 'iyz'):
-        inertia.set(key, '0')
-
-
-def _append_links(robot: ET.Element, *models: ET.Element) -> None:
-    """Every link once; of two with one name the first model's counts."""
-    known: set[str] = set()
-    for model in models:
-        for link in model.findall('link'):
-            name = link.get('name', '')
-            if name not in known:
-                known.add(name)
-                robot.append(link)
-
-
-def _check_joints(robot: ET.Element) -> None:
-    moving = {j.get('name', '') for j in robot.findall('joint') if j.get('type') != 'fixed'}
-    if moving != set(ARM_JOINTS + HAND_JOINTS):
+def _check_joints(urdf: str) -> None:
+    joints = ET.fromstring(urdf).findall('joint')
+    moving = {joint.get('name', '') for joint in joints if joint.get('type') != 'fixed'}
+    if moving != set(JOINT_NAMES):
         wrong = ', '.join(sorted(moving ^ set(JOINT_NAMES)))
         raise DescriptionError(f'joints of the URDF and of drex_ros differ in: {wrong}')

@@ -7,16 +7,19 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from drex_ros.robot.description import robot_urdf
-from drex_ros.robot.joints import JOINT_NAMES, ROTOR_INERTIA, Array
+from drex_ros.robot.description import FINGERTIP_LINKS, robot_urdf
+from drex_ros.robot.joints import JOINT_NAMES, N_JOINTS, ROTOR_INERTIA, Array
 
 
 class Dynamics:
-    """Mass matrix and gravity of arm and hand. Not for use by two threads at once."""
+    """Kinematics and dynamics of arm and hand. Not for use by two threads at once.
 
-    def __init__(self, urdf: str | None = None) -> None:
-        """Build the model from a URDF text (default: the project's robot)."""
-        self.model = pin.buildModelFromXML(robot_urdf() if urdf is None else urdf)
+    The equation of motion is M(q) a + C(q, v) v + g(q) = torque, without friction.
+    """
+
+    def __init__(self, urdf: str | None = None, *, hand: str = 'right') -> None:
+        """Build the model from a URDF text (default: the project's robot with this hand)."""
+        self.model = pin.buildModelFromXML(robot_urdf(hand) if urdf is None else urdf)
         ids = [self.model.getJointId(name) for name in JOINT_NAMES]
         # Pinocchio orders joints alphabetically: _order[i] is its place of our joint i.
         self._order = np.array([self.model.joints[i].idx_v for i in ids])
@@ -25,6 +28,8 @@ class Dynamics:
         self.model.armature = armature
         self._data = self.model.createData()
         self._q = np.zeros(self.model.nq)
+        self._v = np.zeros(self.model.nv)
+        self._tips = [self.model.getFrameId(name) for name in FINGERTIP_LINKS]
 
     def gravity(self, position: Array) -> Array:
         """Joint torques that carry the robot's weight [N m], shape (23,), at a posture [rad]."""
@@ -32,6 +37,18 @@ class Dynamics:
         torque = pin.computeGeneralizedGravity(self.model, self._data, self._q)
         ordered: Array = torque[self._order]
         return ordered
+
+    def nonlinear(self, position: Array, velocity: Array) -> Array:
+        """Torques C(q, v) v + g(q) [N m], shape (23,), at a posture [rad] and velocity [rad/s]."""
+        self._q[self._order] = position
+        self._v[self._order] = velocity
+        torque = pin.nonLinearEffects(self.model, self._data, self._q, self._v)
+        ordered: Array = torque[self._order]
+        return ordered
+
+    def coriolis(self, position: Array, velocity: Array) -> Array:
+        """Coriolis and centrifugal torques C(q, v) v [N m], shape (23,)."""
+        return self.nonlinear(position, velocity) - self.gravity(position)
 
     def mass_matrix(self, position: Array) -> Array:
         """Joint-space inertia [kg m^2], shape (23, 23), rotors included."""
@@ -47,3 +64,26 @@ class Dynamics:
         diagonal = pin.crba(self.model, self._data, self._q).diagonal()
         ordered: Array = diagonal[self._order]
         return ordered
+
+    def fingertip_positions(self, position: Array) -> Array:
+        """Centres of the fingertips in the world [m], shape (4, 3): index, middle, ring, thumb."""
+        self._q[self._order] = position
+        pin.forwardKinematics(self.model, self._data, self._q)
+        places = [pin.updateFramePlacement(self.model, self._data, tip) for tip in self._tips]
+        return np.array([place.translation for place in places])
+
+    def fingertip_jacobians(self, position: Array) -> Array:
+        """How joint velocities move the fingertips, in world axes. Shape (4, 6, 23).
+
+        Rows: linear velocity of the tip's centre [m/s], then angular velocity [rad/s].
+        """
+        self._q[self._order] = position
+        pin.computeJointJacobians(self.model, self._data, self._q)
+        jacobians = np.empty((len(self._tips), 6, N_JOINTS))
+        for i, tip in enumerate(self._tips):
+            pin.updateFramePlacement(self.model, self._data, tip)
+            jacobian = pin.getFrameJacobian(
+                self.model, self._data, tip, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+            )
+            jacobians[i] = jacobian[:, self._order]
+        return jacobians

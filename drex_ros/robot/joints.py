@@ -14,6 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from drex_ros.resources import share_file
+from drex_ros.robot.joint_table import read_joint_table
+
 Array = npt.NDArray[np.float64]
 
 ARM_JOINTS: tuple[str, ...] = tuple(f'panda_joint{i}' for i in range(1, 8))
@@ -57,29 +60,25 @@ class JointLimits:
     """Greatest change of the commanded torque [N m/s]; infinite where the maker states none."""
 
 
-_FINGER_LOWER = (-0.47, -0.196, -0.174, -0.227)
-_FINGER_UPPER = (0.47, 1.61, 1.709, 1.618)
-_THUMB_LOWER = (0.263, -0.105, -0.189, -0.162)
-_THUMB_UPPER = (1.396, 1.163, 1.644, 1.719)
+_TABLE = read_joint_table(share_file('urdf/joint_limits.yaml'), JOINT_NAMES)
 
 LIMITS = JointLimits(
-    lower=constant(
-        (-2.8973, -1.7628, -2.8973, -3.0718, -2.8973, -0.0175, -2.8973)
-        + 3 * _FINGER_LOWER
-        + _THUMB_LOWER
-    ),
-    upper=constant(
-        (2.8973, 1.7628, 2.8973, -0.0698, 2.8973, 3.7525, 2.8973)
-        + 3 * _FINGER_UPPER
-        + _THUMB_UPPER
-    ),
-    velocity=constant(4 * (2.175,) + 3 * (2.61,) + 16 * (7.0,)),
-    effort=constant(4 * (87.0,) + 3 * (12.0,) + 16 * (0.7,)),
-    effort_rate=constant(7 * (1000.0,) + 16 * (np.inf,)),
+    lower=constant(_TABLE['lower']),
+    upper=constant(_TABLE['upper']),
+    velocity=constant(_TABLE['velocity']),
+    effort=constant(_TABLE['effort']),
+    effort_rate=constant(_TABLE['effort_rate']),
 )
+"""Limits of both hands, for right and left have the same (urdf/joint_limits.yaml)."""
 
-ROTOR_INERTIA = constant(7 * (0.1,) + 16 * (1e-3,))
+ROTOR_INERTIA = constant(_TABLE['rotor_inertia'])
 """Inertia of motor and gear seen at the joint [kg m^2], added to the links' own. Shape (23,)."""
+
+JOINT_FRICTION = constant(_TABLE['friction'])
+"""Coulomb friction [N m]. Shape (23,)."""
+
+JOINT_DAMPING = constant(_TABLE['damping'])
+"""Viscous friction [N m s/rad]. Shape (23,)."""
 
 HOME = constant(
     (0.0, -0.7854, 0.0, -2.3562, 0.0, 1.5708, 0.7854)

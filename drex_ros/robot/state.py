@@ -20,7 +20,8 @@ class RobotMode(IntEnum):
     EFFORT = 2
     """The joints follow the commanded torques."""
     STOPPED = 3
-    """Stopped on request: holds, and takes no command until recovered."""
+    """Stopped on request or because commands stayed away: holds, and takes no command until
+    recovered."""
     REFLEX = 4
     """Stopped by the hardware itself: holds, and takes no command until recovered."""
 
@@ -30,6 +31,8 @@ class CommandMode(IntEnum):
 
     HOLD = 0
     EFFORT = 1
+    RECOVER = 2
+    """Leave a stop or reflex and hold; the only one that a stopped robot takes."""
 
 
 @dataclass(frozen=True)
@@ -64,4 +67,4 @@ class RobotCommand:
     """Number of the state that it answers."""
     mode: CommandMode
     effort: Array
-    """Torque [N m], shape (23,), on top of the arm's gravity compensation; unused for HOLD."""
+    """Torque [N m], shape (23,), on top of the arm's gravity compensation; only for EFFORT."""
