@@ -16,46 +16,24 @@ Every call waits until the thing has happened, or raises a DrexError that names 
 
 from __future__ import annotations
 
-import contextlib
-import math
-import threading
-import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-import rclpy
-from rclpy.context import Context
-from rclpy.exceptions import NameValidationException
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
-from rclpy.validate_namespace import validate_namespace
-from rclpy.validate_node_name import validate_node_name
 from std_srvs.srv import Trigger
 
 from drex_interfaces.msg import ControllerStatus, ControllerTarget, SystemStatus
 from drex_interfaces.msg import RobotState as RobotStateMessage
+from drex_ros.connection import PATIENCE, Connection, DrexError, DrexTimeoutError
 from drex_ros.nodes.conversions import LATCHED, NEWEST, robot_state
 from drex_ros.robot.joints import ARM, HAND, N_ARM, N_HAND
 from drex_ros.robot.state import RobotState
 
-T = TypeVar('T')
-PATIENCE = 5.0
-"""Wall time that a call waits [s]; on a busy machine a new client is not found before 3 s."""
-_LOOK = 0.02  # [s]
-_SILENCE = 3.0  # [s] after which a word of the stack no longer counts
+__all__ = ['Drex', 'DrexError', 'DrexTimeoutError']
 
 
-class DrexError(RuntimeError):
-    """A call could not be carried out; the message says why."""
-
-
-class DrexTimeoutError(DrexError):
-    """What was waited for did not happen in time; the message says what was seen instead."""
-
-
-class Drex:
+class Drex(Connection):
     """The running stack, seen from a script.
 
     Args:
@@ -64,56 +42,19 @@ class Drex:
     """
 
     def __init__(self, namespace: str = '', *, name: str = 'drex_client') -> None:
-        self.name = name
-        self._changed = threading.Condition()
-        self._closed = False
+        super().__init__(namespace, name)
         self._state: RobotStateMessage | None = None
         self._statuses: deque[ControllerStatus] = deque(maxlen=100)
         self._system: SystemStatus | None = None
-        self._heard: dict[str, float] = {}  # when each topic was heard last [s], steady clock
         self.states_seen = 0
-        try:
-            validate_node_name(name)
-            validate_namespace(namespace if namespace.startswith('/') else f'/{namespace}')
-        except NameValidationException as error:
-            raise DrexError(str(error).split('\n', 1)[0].rstrip(':')) from None
-        self._context = Context()
-        self._context.init()
-        node = rclpy.create_node(name, namespace=namespace, context=self._context)
-        self._node = node
-        node.create_subscription(RobotStateMessage, 'robot/state', self._on_state, NEWEST)
-        node.create_subscription(ControllerStatus, 'controller/status', self._on_status, 10)
-        node.create_subscription(SystemStatus, 'system/status', self._on_system, LATCHED)
+        node = self._node
+        self._listen(RobotStateMessage, 'robot/state', self._on_state, NEWEST)
+        self._listen(ControllerStatus, 'controller/status', self._statuses.append, 10)
+        self._listen(SystemStatus, 'system/status', self._on_system, LATCHED)
         self._targets = node.create_publisher(ControllerTarget, 'controller/target', NEWEST)
         self._stop = node.create_client(Trigger, 'controller/stop')
         self._recover = node.create_client(Trigger, 'controller/recover')
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(node)
-        self._thread = threading.Thread(target=self._spin, name=f'{name} spin', daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        """Leave the graph; calls that wait in other threads end with a DrexError."""
-        with self._changed:
-            if self._closed:
-                return
-            self._closed = True
-            self._changed.notify_all()
-        self._executor.shutdown()
-        self._context.try_shutdown()
-        self._thread.join()
-        self._node.destroy_node()
-
-    def __enter__(self) -> Drex:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+        self._start()
 
     # What is
 
@@ -273,77 +214,11 @@ class Drex:
         return None
 
     def _trigger(self, client: Any, timeout: float) -> str:
-        name = client.srv_name
-        self._wait_for(
-            lambda: client.service_is_ready() or None,
-            timeout,
-            f'service {name}',
-            lambda: self._nobody(name),
-        )
-        future = client.call_async(Trigger.Request())
-        response = self._wait_for(
-            lambda: future.result() if future.done() else None, timeout, f'an answer of {name}'
-        )
-        if not response.success:
-            raise DrexError(f'{name}: {response.message}')
-        return str(response.message)
-
-    def _silent(self, topic: str) -> str:
-        """That a topic which was heard before is silent now, in words; else empty."""
-        age = time.monotonic() - self._heard.get(topic, math.inf)
-        return f'{topic} is silent for {age:.1f} s: has the stack ended?' if age > _SILENCE else ''
-
-    def _nobody(self, topic: str) -> str:
-        """What to check when nobody is heard."""
-        return (
-            f'nobody serves {self._node.resolve_topic_name(topic)} in ROS domain '
-            f'{self._context.get_domain_id()}: is the stack running, in this namespace and domain?'
-        )
-
-    def _wait_for(
-        self,
-        get: Callable[[], T | None],
-        timeout: float,
-        what: str,
-        seen: Callable[[], str] = str,
-    ) -> T:
-        """Wait for `get()` to give something; `seen()` tells the user what there is instead."""
-        deadline = time.monotonic() + timeout
-        with self._changed:
-            while True:
-                if self._closed:
-                    raise DrexError(f'the client was closed while it waited for {what}')
-                value = get()
-                if value is not None:
-                    return value
-                left = deadline - time.monotonic()
-                if left <= 0.0:
-                    instead = seen()
-                    raise DrexTimeoutError(
-                        f'waited {timeout:g} s for {what}{": " + instead if instead else ""}'
-                    )
-                # The graph tells nobody when it changes, so look now and then.
-                self._changed.wait(min(left, _LOOK))
-
-    def _spin(self) -> None:
-        with contextlib.suppress(ExternalShutdownException):
-            self._executor.spin()
+        return str(self._call(client, Trigger.Request(), timeout).message)
 
     def _on_state(self, message: RobotStateMessage) -> None:
-        with self._changed:
-            self._state = message
-            self._heard['robot/state'] = time.monotonic()
-            self.states_seen += 1
-            self._changed.notify_all()
-
-    def _on_status(self, message: ControllerStatus) -> None:
-        with self._changed:
-            self._statuses.append(message)
-            self._heard['controller/status'] = time.monotonic()
-            self._changed.notify_all()
+        self._state = message
+        self.states_seen += 1
 
     def _on_system(self, message: SystemStatus) -> None:
-        with self._changed:
-            self._system = message
-            self._heard['system/status'] = time.monotonic()
-            self._changed.notify_all()
+        self._system = message

@@ -3,7 +3,8 @@
 """The controller of arm and hand: from each robot state one command, towards the last target.
 
 It starts by holding the posture that it finds, moves by bounded steps only, and asks the
-hardware to hold when it is stopped or the hardware is.
+hardware to hold when it is stopped or the hardware is. A reflex of the robot stays until
+recover().
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ class Controller:
         self._answer: RobotCommand | None = None
         self._goal = np.zeros(N_JOINTS)
         self._target_time = -np.inf
+        self._recover_robot = False
         self.set_point = SetPoint.at_rest(self._goal)
 
     def update(self, robot: RobotState) -> RobotCommand:
@@ -81,6 +83,8 @@ class Controller:
         period = _FIRST_PERIOD
         if last is None:
             self._rest_at(robot.position)
+            # A robot that stopped because nobody commanded it: now somebody does, and holds.
+            self._recover_robot |= robot.mode is RobotMode.STOPPED
         elif robot.time <= last.time:
             self._rest_at(robot.position)
             self.reason = 'the time of the robot went back: holding where it is now'
@@ -94,7 +98,10 @@ class Controller:
         if robot.mode in (RobotMode.STOPPED, RobotMode.REFLEX):
             self._rest_at(robot.position)
             self.reason = f'the robot is stopped: {robot.reason}'
-            return RobotCommand(robot.sequence, CommandMode.HOLD, np.zeros(N_JOINTS))
+            mode = CommandMode.RECOVER if self._recover_robot else CommandMode.HOLD
+            return RobotCommand(robot.sequence, mode, np.zeros(N_JOINTS))
+        if self._recover_robot:
+            self._recover_robot, self.reason = False, ''
         if robot.mode is not RobotMode.EFFORT:
             # The hardware held meanwhile: go on from where it is, without a jump.
             self.set_point = SetPoint.at_rest(robot.position)
@@ -123,8 +130,12 @@ class Controller:
         self.state, self.reason, self.source = ControllerState.STOPPED, reason, ''
 
     def recover(self) -> None:
-        """Leave the stop: hold the present posture and take targets again."""
+        """Leave the stop: hold the present posture and take targets again.
+
+        A robot that stopped by itself is told to recover, too.
+        """
         self.reason = ''
+        self._recover_robot = True
         if self._robot is None:
             self.state = ControllerState.INACTIVE
         else:
@@ -169,7 +180,7 @@ class Controller:
         if self._robot is None:
             return 'no robot state yet'
         if self._robot.mode in (RobotMode.STOPPED, RobotMode.REFLEX):
-            return f'the robot is stopped ({self._robot.reason}): recover it first'
+            return f'the robot is stopped ({self._robot.reason}): call controller/recover first'
         now, timeout = self._robot.time, self._settings.target_timeout
         if target.time is not None and not abs(now - target.time) <= timeout:
             return (

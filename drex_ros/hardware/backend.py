@@ -4,7 +4,8 @@
 
 A backend answers every command with one of two things: it follows it, or it refuses it, counts
 that and says why in the next state. A command that does not come in time is answered with hold,
-never with the last torque for ever. A stop stays until recover().
+never with the last torque for ever, and silence for longer with a stop. A stop stays until
+recover(), or a command that asks for the same.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class Backend(ABC):
 
 def refusal(command: RobotCommand, limits: JointLimits) -> str:
     """Why a robot with these limits cannot follow the command; empty when it can."""
-    if command.mode is CommandMode.HOLD:
+    if command.mode is not CommandMode.EFFORT:
         return ''
     effort = command.effort
     if effort.shape != (N_JOINTS,):

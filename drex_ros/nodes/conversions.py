@@ -20,6 +20,9 @@ from drex_ros.robot.state import CommandMode, RobotCommand, RobotMode, RobotStat
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
 """States, commands and time: reliable, and only the newest counts."""
 
+QUEUED = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
+"""Where every message counts and some may wait."""
+
 LATCHED = QoSProfile(
     depth=1,
     reliability=ReliabilityPolicy.RELIABLE,

@@ -53,15 +53,15 @@ class Exchange:
         self.in_step = False
         self.repeated = 0
         self.round_trip = 0.0
-        self._sequence = 0
+        self._sequence: int | None = None
         self._patience = 0.0
         self._opened = self._due = self._give_up = time.perf_counter()
 
-    def open(self, sequence: int, factor: float, patience: float) -> None:
+    def open(self, sequence: int | None, factor: float, patience: float) -> None:
         """A state was published: begin to wait for its answer.
 
         Args:
-            sequence: number of the state.
+            sequence: number of the state; None: it got lost, and nothing is waited for.
             factor: simulated over wall time; 0: as fast as answers come.
             patience: wall time to wait for the answer [s].
         """
@@ -83,7 +83,8 @@ class Exchange:
 
     def ready(self, *, paced: bool = True) -> bool:
         """Whether the cycle can run now; waits for that, but no longer than about one slice."""
-        if self._lockstep and self.answer is None and not self._settled():
+        waits = self._lockstep and self._sequence is not None
+        if waits and self.answer is None and not self._settled():
             return False
         left = self._due - time.perf_counter() if paced else 0.0
         if left > 0.0:

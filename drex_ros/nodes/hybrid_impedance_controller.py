@@ -41,7 +41,7 @@ from drex_ros.nodes.conversions import (
     robot_state,
     unknown_estimates,
 )
-from drex_ros.robot.description import BASE_LINK, DescriptionError
+from drex_ros.robot.description import BASE_LINK, HANDS, DescriptionError
 from drex_ros.robot.dynamics import Dynamics
 from drex_ros.robot.joints import ARM, HAND, LIMITS, N_ARM, N_HAND, N_JOINTS
 
@@ -53,6 +53,13 @@ class HybridImpedanceController(ManagedNode):
 
     NAME = 'hybrid_impedance_controller'
     PARAMETERS = (
+        Parameter(
+            'hand',
+            'right',
+            'which hand the robot has',
+            choices=HANDS,
+            read_only=True,
+        ),
         Parameter(
             'arm_stiffness',
             [400.0, 400.0, 400.0, 400.0, 150.0, 100.0, 40.0],
@@ -130,7 +137,7 @@ class HybridImpedanceController(ManagedNode):
     def configure(self) -> None:
         """Load the robot's dynamics; make topics and services."""
         try:
-            self._dynamics = Dynamics()
+            self._dynamics = Dynamics(hand=self.params.hand)
         except DescriptionError as error:
             raise ConfigurationError(str(error)) from error
         self._settings = self._read_settings()

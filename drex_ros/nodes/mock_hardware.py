@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robot in simulation: makes robot/state and time, follows robot/command.
 
-In lockstep each state waits for the command that answers it; free running, a command counts from
-the cycle after it came, for command_deadline at most. Without commands the robot holds.
+In lockstep each state waits for the command that answers it, and each camera frame for the camera
+that draws it; free running, a command counts from the cycle after it came, for command_deadline at
+most. Without commands the robot holds, then stops.
 """
 
 from __future__ import annotations
@@ -15,99 +16,37 @@ from typing import Any
 import numpy as np
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String, UInt64
 from std_srvs.srv import SetBool
 
-from drex_interfaces.msg import RobotCommand, RobotState
-from drex_interfaces.srv import MockReset, MockStep
+from drex_interfaces.msg import GroundTruth, MockScene, RobotCommand, RobotState
+from drex_interfaces.srv import InjectFault, MockReset, MockStep
 from drex_ros.hardware.backend import BackendError
-from drex_ros.hardware.mujoco_backend import MujocoBackend
+from drex_ros.hardware.faults import FaultKind, LossyLine
+from drex_ros.hardware.mujoco_backend import MujocoBackend, overridden
+from drex_ros.hardware.scene import ObjectPose
+from drex_ros.hardware.scene_file import SceneError
 from drex_ros.health import Level
-from drex_ros.nodes.base import ConfigurationError, ManagedNode, Parameter, Status, run
-from drex_ros.nodes.conversions import NEWEST, fill_state
-from drex_ros.nodes.exchange import Exchange
+from drex_ros.nodes.base import ConfigurationError, ManagedNode, Status, run
+from drex_ros.nodes.conversions import LATCHED, NEWEST, QUEUED, fill_state, stamp
+from drex_ros.nodes.exchange import SLICE, Exchange
+from drex_ros.nodes.frames import Frames
+from drex_ros.nodes.mock_messages import ground_truth, object_pose, scene_frame
+from drex_ros.nodes.mock_parameters import PARAMETERS, robot_settings
+from drex_ros.objects import ObjectError, load_object
 from drex_ros.robot import state as plain
-from drex_ros.robot.description import DescriptionError
-from drex_ros.robot.joints import JOINT_NAMES
+from drex_ros.robot.description import DescriptionError, robot_description_text
+from drex_ros.robot.joints import JOINT_NAMES, Array
 
 _MOST_CYCLES = 1000  # in one call of mock/step
 _PAUSE_SLICE = 0.005  # [s] between two looks while paused
 
 
 class MockHardware(ManagedNode):
-    """Arm and hand in MuJoCo as a node."""
+    """Arm, hand and object in MuJoCo as a node."""
 
     NAME = 'mock_hardware'
-    PARAMETERS = (
-        Parameter(
-            'mode',
-            'lockstep',
-            'lockstep: wait for the command that answers each state; free_running: never wait',
-            choices=('lockstep', 'free_running'),
-            read_only=True,
-        ),
-        Parameter(
-            'control_rate',
-            500.0,
-            'control cycles per simulated second',
-            unit='Hz',
-            range=(50.0, 1000.0),
-            read_only=True,
-        ),
-        Parameter(
-            'physics_rate',
-            1000.0,
-            'physics steps per simulated second, a multiple of control_rate',
-            unit='Hz',
-            range=(500.0, 10000.0),
-            read_only=True,
-        ),
-        Parameter(
-            'command_deadline',
-            0.02,
-            'simulated time that one command counts; then the robot holds',
-            unit='s',
-            range=(0.001, 1.0),
-            read_only=True,
-        ),
-        Parameter(
-            'lockstep_patience',
-            0.5,
-            'wall time to wait for an answer in lockstep; then the robot goes on holding',
-            unit='s',
-            range=(0.001, 60.0),
-        ),
-        Parameter(
-            'real_time_factor',
-            1.0,
-            'simulated over wall time; 0: as fast as the machine allows (lockstep only)',
-            range=(0.0, 100.0),
-        ),
-        Parameter(
-            'joint_states_rate',
-            100.0,
-            'messages on joint_states per simulated second, at most control_rate',
-            unit='Hz',
-            range=(1.0, 1000.0),
-            read_only=True,
-        ),
-        Parameter(
-            'clock_rate',
-            100.0,
-            'messages on /clock per simulated second, at most control_rate',
-            unit='Hz',
-            range=(1.0, 1000.0),
-            read_only=True,
-        ),
-        Parameter(
-            'start_spread',
-            0.0,
-            'each joint starts up to this far from home, drawn with the seed',
-            unit='rad',
-            range=(0.0, 0.2),
-            read_only=True,
-        ),
-        Parameter('seed', 0, 'of every random number', range=(0, 2**31 - 1), read_only=True),
-    )
+    PARAMETERS = PARAMETERS
 
     def configure(self) -> None:
         """Build the simulator, its topics and services."""
@@ -118,35 +57,54 @@ class MockHardware(ManagedNode):
         if not self._lockstep and params.real_time_factor == 0.0:
             raise ConfigurationError('real_time_factor 0 is for mode lockstep only')
         try:
-            self._robot = MujocoBackend(
-                control_rate=params.control_rate,
-                physics_rate=params.physics_rate,
-                command_deadline=params.command_deadline,
-                start_spread=params.start_spread,
+            self._robot = MujocoBackend(robot_settings(params))
+            self._robot.connect()
+            description = robot_description_text(params.hand, self._robot.simulation.scene.camera)
+            self._put(
+                params.object,
+                mass=params.object_mass,
+                friction=params.object_friction,
+                finger_friction=params.finger_friction,
                 seed=params.seed,
             )
-            self._robot.connect()
-        except (BackendError, DescriptionError) as error:
+        except (BackendError, DescriptionError, ObjectError, SceneError) as error:
             raise ConfigurationError(str(error)) from error
-        self._joint_states_every = max(1, round(params.control_rate / params.joint_states_rate))
-        self._clock_every = max(1, round(params.control_rate / params.clock_rate))
         self._paused = False
+        self._make_topics()
+        self._description_publisher.publish(String(data=description))
+        self.monitored_service(SetBool, 'mock/pause', self._on_pause)
+        self.monitored_service(MockStep, 'mock/step', self._on_step)
+        self.monitored_service(MockReset, 'mock/reset', self._on_reset)
+        self.monitored_service(InjectFault, 'mock/inject_fault', self._on_fault)
+
+    def _make_topics(self) -> None:
+        params = self.params
         self._state_message = RobotState()
         self._joints_message = JointState(name=list(JOINT_NAMES))
         self._state_publisher = self.create_publisher(RobotState, 'robot/state', NEWEST)
         self._joint_publisher = self.create_publisher(JointState, 'joint_states', 10)
         self._clock_publisher = self.create_publisher(Clock, '/clock', NEWEST)
+        self._description_publisher = self.create_publisher(String, 'robot_description', LATCHED)
+        self._truth_publisher = self.create_publisher(GroundTruth, 'mock/ground_truth', 10)
+        self._scene_publisher = self.create_publisher(MockScene, 'mock/scene', QUEUED)
         commands = self.polled_subscription(RobotCommand, 'robot/command', NEWEST)
+        rendered = self.polled_subscription(UInt64, 'mock/rendered', QUEUED)
         self._exchange = Exchange(
             commands,
             lambda: self._state_publisher.publish(self._state_message),
             lockstep=self._lockstep,
             period=1.0 / params.control_rate,
         )
+        self._frames = Frames(rendered, rate=params.camera_rate, wait=self._lockstep)
         self._cycle_monitor = self.monitor('control cycle')
-        self.monitored_service(SetBool, 'mock/pause', self._on_pause)
-        self.monitored_service(MockStep, 'mock/step', self._on_step)
-        self.monitored_service(MockReset, 'mock/reset', self._on_reset)
+        self._joint_states_every = self._cycles(params.joint_states_rate)
+        self._clock_every = self._cycles(params.clock_rate)
+        self._truth_every = self._cycles(params.ground_truth_rate)
+
+    def _cycles(self, rate: float) -> int:
+        """Control cycles from one message to the next at a rate [Hz]."""
+        control_rate: float = self.params.control_rate
+        return max(1, round(control_rate / rate))
 
     def activate(self) -> None:
         """Show the robot at rest; from here on step() runs."""
@@ -162,51 +120,108 @@ class MockHardware(ManagedNode):
         self._robot.close()
 
     def step(self) -> None:
-        """Wait a little for the next cycle's command and time; run it if both came."""
+        """Wait a little for the next cycle's command, picture and time; run it if they came."""
         if self._paused:
             time.sleep(_PAUSE_SLICE)
             return
-        was_in_step = self._exchange.in_step
-        if self._exchange.ready():
+        was_in_step, had_camera = self._exchange.in_step, self._frames.in_step
+        if self._ready():
             self._run_cycle()
-            self._note_change(was_in_step)
+        self._note_change(was_in_step, had_camera)
 
-    def _note_change(self, was_in_step: bool) -> None:
+    def _ready(self, *, paced: bool = True) -> bool:
+        camera = self._frames.ready(SLICE, self.params.camera_patience)
+        return camera and self._exchange.ready(paced=paced)
+
+    def _note_change(self, was_in_step: bool, had_camera: bool) -> None:
+        log, params = self.get_logger(), self.params
         if self._exchange.in_step and not was_in_step:
-            self.get_logger().info('robot/state is answered: in step')
+            log.info('robot/state is answered: in step')
         elif was_in_step and not self._exchange.in_step:
-            patience = self.params.lockstep_patience
-            self.get_logger().warning(f'no answer for {patience:g} s: holding, going on alone')
+            log.warning(f'no answer for {params.lockstep_patience:g} s: holding, going on alone')
+        if had_camera and not self._frames.in_step:
+            log.warning(
+                f'no picture for {params.camera_patience:g} s: going on without the camera'
+            )
 
     def _run_cycle(self) -> None:
         start = time.perf_counter()
-        if self._exchange.answer is not None:
-            self._robot.write(self._exchange.answer)
-        elif self._lockstep:
+        answer = self._exchange.answer
+        command = self._commands.pass_on(
+            answer, self._state.time, *self._line_faults(FaultKind.DROP_COMMANDS)
+        )
+        if command is not None:
+            self._robot.write(command)
+        elif self._lockstep and answer is None and self._shown:
             self._robot.miss('nobody answers robot/state')
         self._robot.step()
         self._publish()
         self._cycle_monitor.tick(start, time.perf_counter())
 
+    def _line_faults(self, drop: FaultKind) -> tuple[float | None, float | None]:
+        """Loss and delay of commands or states; the kind of the delay follows that of the loss."""
+        faults = self._robot.faults
+        if not faults:
+            return None, None
+        return faults.get(drop), faults.get(FaultKind(drop + 1))
+
     def _publish(self) -> None:
         """Publish the present state, and begin to wait for its answer."""
         state = self._state = self._robot.read()
-        fill_state(self._state_message, state)
-        self._state_publisher.publish(self._state_message)
+        shown = self._states.pass_on(state, state.time, *self._line_faults(FaultKind.DROP_STATES))
+        self._shown = shown is not None
+        if shown is not None:
+            fill_state(self._state_message, shown)
+            self._state_publisher.publish(self._state_message)
+            if shown.sequence % self._joint_states_every == 0:
+                message = self._joints_message
+                message.header.stamp = self._state_message.header.stamp
+                message.position = shown.position.tolist()
+                message.velocity = shown.velocity.tolist()
+                message.effort = shown.effort.tolist()
+                self._joint_publisher.publish(message)
         if state.sequence % self._clock_every == 0:
-            self._clock_publisher.publish(Clock(clock=self._state_message.header.stamp))
-        if state.sequence % self._joint_states_every == 0:
-            message = self._joints_message
-            message.header.stamp = self._state_message.header.stamp
-            message.position = state.position.tolist()
-            message.velocity = state.velocity.tolist()
-            message.effort = state.effort.tolist()
-            self._joint_publisher.publish(message)
-        self._exchange.open(state.sequence, *self._timing)
+            self._publish_time()
+        if self._frames.due(state.time):
+            frame = scene_frame(self._robot, self._frames.taken, self._object)
+            self._scene_publisher.publish(frame)
+        if state.sequence % self._truth_every == 0 and self._truth_is_wanted():
+            self._truth_publisher.publish(ground_truth(self._robot))
+        self._exchange.open(None if shown is None else shown.sequence, *self._timing)
+
+    def _truth_is_wanted(self) -> bool:
+        return self._truth_publisher.get_subscription_count() > 0
+
+    def _publish_time(self) -> None:
+        self._clock_publisher.publish(Clock(clock=stamp(self._state.time)))
 
     @property
     def _timing(self) -> tuple[float, float]:
         return self.params.real_time_factor, self.params.lockstep_patience
+
+    def _put(
+        self,
+        name: str,
+        *,
+        posture: Array | None = None,
+        pose: ObjectPose | None = None,
+        mass: float = 0.0,
+        friction: float = 0.0,
+        finger_friction: float = 0.0,
+        seed: int | None = None,
+    ) -> None:
+        """Put robot and object to their places. ValueError: nothing was changed."""
+        thing = None
+        if name:
+            thing = overridden(
+                load_object(name), mass=mass, friction=friction, finger_friction=finger_friction
+            )
+        elif mass or friction or finger_friction:
+            raise ObjectError('a mass or friction of the object is given, but no object')
+        self._robot.reset(posture, thing=thing, pose=pose, seed=seed)
+        self._object = name
+        self._commands = LossyLine[plain.RobotCommand](self._robot.seed)
+        self._states = LossyLine[plain.RobotState](self._robot.seed)
 
     def _on_pause(self, request: Any, response: Any) -> Any:
         self._paused = bool(request.data)
@@ -224,23 +239,27 @@ class MockHardware(ManagedNode):
             self._exchange.renew(*self._timing)
             done = 0
             while done < request.cycles and not self.stop.requested:
-                if self._exchange.ready(paced=False):
+                if self._ready(paced=False):
                     self._run_cycle()
                     done += 1
-            self._clock_publisher.publish(Clock(clock=self._state_message.header.stamp))
+            self._publish_time()
             response.success = done == request.cycles
             response.message = f'{done} cycles run'
-        response.header = self._state_message.header
+        response.header.stamp = stamp(self._robot.time)
+        response.header.frame_id = self._state_message.header.frame_id
         return response
 
     def _on_reset(self, request: Any, response: Any) -> Any:
-        if request.object or request.use_object_pose or request.object_mass:
-            what = repr(request.object) if request.object else 'to place or weigh'
-            response.message = f'no object {what}: this simulator has the robot alone'
-            return response
         try:
-            posture = np.array(request.joint_position) if len(request.joint_position) else None
-            self._robot.reset(posture, seed=request.seed or None)
+            self._put(
+                request.object,
+                posture=np.array(request.joint_position) if len(request.joint_position) else None,
+                pose=object_pose(request.object_pose) if request.use_object_pose else None,
+                mass=request.object_mass,
+                friction=request.object_friction,
+                finger_friction=request.finger_friction,
+                seed=request.seed or None,
+            )
         except ValueError as error:
             response.message = str(error)
             return response
@@ -248,6 +267,19 @@ class MockHardware(ManagedNode):
             self._publish()
         response.success = True
         response.message = 'reset'
+        return response
+
+    def _on_fault(self, request: Any, response: Any) -> Any:
+        try:
+            fault = self._robot.inject(
+                request.fault, request.joint, request.magnitude, request.duration
+            )
+        except ValueError as error:
+            response.message = str(error)
+            return response
+        self.get_logger().warning(f'injected fault: {fault.name.lower()} {request.joint}'.rstrip())
+        response.success = True
+        response.message = 'no faults' if fault is FaultKind.NONE else fault.name.lower()
         return response
 
     def diagnose(self) -> list[Status]:
@@ -258,7 +290,10 @@ class MockHardware(ManagedNode):
         values = {
             'simulated time [s]': f'{state.time:.3f}',
             'in step': str(self._exchange.in_step).lower(),
+            'camera in step': str(self._frames.in_step).lower(),
             'paused': str(self._paused).lower(),
+            'object': self._object or 'none',
+            'faults': ', '.join(self._robot.faults.names()) or 'none',
             'states repeated': str(self._exchange.repeated),
             'commands refused': str(state.commands_refused),
             'commands missed': str(state.commands_missed),

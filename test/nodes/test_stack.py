@@ -63,13 +63,17 @@ class Stack:
         self.wait_for_level(SystemStatus.LEVEL_OK)
         self.ros.spin_until(self._targets.get_subscription_count, what='controller/target')
 
-    def move_to(self, posture):
-        """Send a target, and wait until the robot is there."""
+    def aim_at(self, posture):
+        """Send a target."""
         mode = ControllerTarget.MODE_JOINT_IMPEDANCE
         target = ControllerTarget(source='test', arm_mode=mode, hand_mode=mode)
         target.arm_position = posture[ARM].tolist()
         target.hand_position = posture[HAND].tolist()
         self._targets.publish(target)
+
+    def move_to(self, posture):
+        """Send a target, and wait until the robot is there."""
+        self.aim_at(posture)
         self.ros.spin_until(
             lambda: np.abs(self.state.position - posture).max() < 0.02, what='the posture'
         )
@@ -146,6 +150,37 @@ def test_follows_a_target_survives_its_controller_and_misses_its_robot(stack, ro
     lab.wait_for_mode(RobotState.MODE_EFFORT)
     np.testing.assert_allclose(lab.state.position, HOME, atol=0.02)
     lab.wait_for_level(SystemStatus.LEVEL_OK)
+
+
+def test_controller_killed_in_motion(stack, ros):
+    """The arm brakes, holds, then stops; nothing falls; the next controller takes over."""
+    lab = stack(lockstep_patience=0.2)
+    lab.wait_for_start()
+    goal = HOME.copy()
+    goal[[0, 3]] += (1.2, 0.8)
+    lab.aim_at(goal)
+    ros.spin_until(lambda: lab.state.velocity[[0, 3]].min() > 0.4, what='the arm to move')
+    moving, count = lab.state, len(lab.states)
+    lab.processes['hybrid_impedance_controller'].kill()
+    lab.wait_for_mode(RobotState.MODE_STOPPED)
+    assert lab.state.reason == 'no command for 0.5 s'
+    after = lab.states[count:]
+    modes = [mode for mode, _ in itertools.groupby(state.mode for state in after)]
+    assert modes in ([2, 1, 3], [1, 3])  # effort, hold, stopped: in this order, none twice
+    assert np.abs(lab.state.velocity).max() < 0.01
+    # It stopped close by: braking takes a tenth of a second, and no joint gave way.
+    assert np.abs(lab.state.position - moving.position).max() < 0.15
+    assert np.abs(lab.state.position - HOME)[[1, 2, 4, 5, 6]].max() < 0.03
+
+    found, count = lab.state.position.copy(), len(lab.states)
+    refused = lab.state.commands_refused
+    lab.start('hybrid_impedance_controller')
+    lab.wait_for_mode(RobotState.MODE_EFFORT)
+    sequence = lab.state.sequence
+    ros.spin_until(lambda: lab.state.sequence > sequence + 250, what='the new controller')
+    np.testing.assert_allclose(lab.state.position, found, atol=0.01)
+    assert largest_step(lab.states[count:]) < 0.001
+    assert lab.state.commands_refused == refused
 
 
 def test_two_namespaces_do_not_mix(stack, ros):

@@ -13,7 +13,7 @@ from ros_harness import kill_process
 
 from drex_ros.launching.packages import package_share
 
-NODES = ('mock_hardware', 'hybrid_impedance_controller', 'system_monitor')
+NODES = ('mock_hardware', 'mock_camera', 'hybrid_impedance_controller', 'system_monitor')
 needs_ros2_launch = pytest.mark.skipif(
     not launchers.ROS2_LAUNCH, reason='ros2 launch is not installed here'
 )
@@ -22,13 +22,13 @@ both = pytest.mark.parametrize(
 )
 
 
-def live_graph(launcher, start, words, namespace):
+def live_graph(launcher, start, words, namespace, count=len(NODES)):
     process = start(launchers.launch_command(launcher, *words))
     # A client of its own for each launch: it has never heard of the nodes of the one before.
     with RosClient() as ros:
         launchers.wait_until_well(ros, namespace.rstrip('/'))
         ros.spin_until(
-            lambda: len(launchers.graph(ros, '-')) == len(NODES), what='a graph of three nodes'
+            lambda: len(launchers.graph(ros, '-')) == count, what=f'a graph of {count} nodes'
         )
         found = launchers.graph(ros, namespace)
     process.terminate()
@@ -38,15 +38,29 @@ def live_graph(launcher, start, words, namespace):
 @both
 def test_whole_stack_in_a_namespace(launcher, start):
     """Names, namespace and parameters of the command line reach the nodes."""
-    words = ['namespace:=lab', 'real_time_factor:=0.5', 'log_level:=warn']
+    words = ['namespace:=lab', 'real_time_factor:=0.5', 'log_level:=warn', 'object:=can']
     found = live_graph(launcher, start, words, '/lab')
     assert set(found) == {f'/lab/{name}' for name in NODES}
     assert found['/lab/mock_hardware']['parameters']['real_time_factor'] == 0.5
     assert found['/lab/hybrid_impedance_controller']['parameters']['use_sim_time'] is True
     assert found['/lab/mock_hardware']['parameters']['use_sim_time'] is False
+    assert found['/lab/mock_hardware']['parameters']['object'] == 'can'
+    assert found['/lab/mock_camera']['parameters']['use_sim_time'] is True
+    assert '/lab/mock/scene' in found['/lab/mock_camera']['subscribes']
+    assert '/lab/camera/color/image_raw' in found['/lab/mock_camera']['publishes']
     assert '/lab/robot/state' in found['/lab/mock_hardware']['publishes']
     assert '/lab/robot/state' in found['/lab/hybrid_impedance_controller']['subscribes']
     assert '/diagnostics' in found['/lab/system_monitor']['subscribes']
+
+
+@both
+def test_left_hand_and_no_camera(launcher, start):
+    found = live_graph(launcher, start, ['hand:=left', 'camera:=false'], '/', len(NODES) - 1)
+    assert set(found) == {f'/{name}' for name in NODES if name != 'mock_camera'}
+    assert found['/mock_hardware']['parameters']['hand'] == 'left'
+    assert found['/hybrid_impedance_controller']['parameters']['hand'] == 'left'
+    expected = found['/system_monitor']['parameters']['expected_nodes']
+    assert list(expected) == ['mock_hardware', 'hybrid_impedance_controller']
 
 
 @needs_ros2_launch
@@ -58,15 +72,15 @@ def test_both_launchers_make_the_same_graph(words, start):
 
 
 @both
-def test_controller_and_monitor_come_back(launcher, start, ros):
+def test_all_but_the_robot_come_back(launcher, start, ros):
     """What is set to respawn comes back after kill -9, and stays."""
     process = start(launchers.launch_command(launcher))
     launchers.wait_until_well(ros)
-    for name in ('hybrid_impedance_controller', 'system_monitor'):
+    for name in ('mock_camera', 'hybrid_impedance_controller', 'system_monitor'):
         kill_process(launchers.pids(process)[name][-1])
         ros.spin_until(lambda: len(launchers.pids(process)[name]) == 2, what=f'a second {name}')  # noqa: B023
         process.wait_for_line(rf'\[{name}-\d+\].*died')
-    ros.spin_until(lambda: len(launchers.graph(ros, '-')) == len(NODES), what='three nodes')
+    ros.spin_until(lambda: len(launchers.graph(ros, '-')) == len(NODES), what='every node')
     # Not that they hear each other again: after a kill -9 that has been seen to fail in DDS.
     for started in launchers.pids(process).values():
         os.kill(started[-1], 0)

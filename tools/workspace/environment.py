@@ -142,13 +142,14 @@ class Environment:
 
     def _write_ros_versions(self) -> Path:
         """Pin what ROS's compiled modules were built with, so that pip brings no other."""
-        check = 'import numpy, pinocchio; print(numpy.__version__)'
+        check = 'import cv2, numpy, pinocchio, xacro; print(numpy.__version__)'
         result = self._run_python(check)
         if result.returncode != 0:
             reason = (result.stderr.strip().splitlines() or ['no message'])[-1]
             raise SetupError(
                 f'the sourced ROS lacks a package that drex_ros needs ({reason}). Install with: '
-                'sudo apt-get install python3-numpy ros-jazzy-pinocchio'
+                'sudo apt-get install python3-numpy python3-opencv ros-jazzy-pinocchio '
+                'ros-jazzy-xacro'
             )
         path = self.path / 'ros-versions.txt'
         path.write_text(f'numpy=={result.stdout.strip()}\n')

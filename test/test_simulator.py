@@ -1,0 +1,62 @@
+# Copyright 2026 The drex_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The blocking calls to the simulator, against the real node; and the camera in its step."""
+
+import numpy as np
+import pytest
+from stack_harness import node_command, node_environment
+
+from drex_ros.nodes.conversions import seconds
+from drex_ros.simulator import DrexError, Fault, Simulator
+
+
+@pytest.fixture
+def simulator(start, ros):
+    start(node_command('mock_hardware', params={'object': 'box'}), env=node_environment())
+    with Simulator() as made:
+        yield made
+
+
+def test_reset_pause_step_and_truth(simulator):
+    assert simulator.truth().object == 'box'
+    simulator.reset(thing='ball', position=(0.4, 0.1, 0.2), mass=0.1, seed=3)
+    simulator.pause()
+    with pytest.raises(DrexError, match=r'waited 0\.3 s for mock/ground_truth'):
+        simulator.truth(timeout=0.3)  # time stands: no new one comes
+    before = simulator.step(1)
+    after = simulator.step(250)
+    assert after - before == pytest.approx(0.5)
+    simulator.pause(False)
+    place = simulator.object_position()
+    assert simulator.truth().object_mass == 0.1
+    assert np.hypot(place[0] - 0.4, place[1] - 0.1) < 0.05
+    assert place[2] < 0.06  # it fell on the table
+
+
+def test_errors_say_why(simulator):
+    with pytest.raises(DrexError, match=r"mock/reset: .*'unicorn'"):
+        simulator.reset(thing='unicorn')
+    with pytest.raises(DrexError, match='mock/step: not paused'):
+        simulator.step(1)
+    with pytest.raises(DrexError, match=r"mock/inject_fault: FREEZE_JOINT: no joint 'elbow'"):
+        simulator.inject_fault(Fault.FREEZE_JOINT, joint='elbow')
+    with pytest.raises(DrexError, match='0 in colour and 0 of depth came'):
+        simulator.pictures(1, timeout=0.3)
+    simulator.inject_fault(Fault.FRICTION, magnitude=0.05)
+    assert simulator.truth().object_friction == 0.05
+
+
+def test_in_lockstep_no_picture_is_left_out(simulator, start):
+    """As fast as it can, the physics waits for the camera: every frame is drawn, 30 a second."""
+    start(node_command('mock_camera', params={'use_sim_time': 'true'}), env=node_environment())
+    simulator.pictures(3)  # the camera is there
+    pictures = simulator.pictures(20)
+    for images in (pictures.colour, pictures.depth):
+        times = np.array([seconds(image.header.stamp) for image in images])
+        steps = np.diff(times)
+        assert steps.max() < 0.036, times
+        assert steps.min() > 0.030, times
+    image = pictures.colour[-1]
+    assert (image.width, image.height, image.encoding) == (640, 480, 'rgb8')
+    assert image.header.frame_id == 'camera_color_optical_frame'
+    assert len(np.unique(np.frombuffer(image.data, np.uint8))) > 50
