@@ -112,6 +112,80 @@ def demo(
         _fail('demo', f'interrupted by {number.name}', code=128 + number)
 
 
+@app.command()
+def view(
+    thing: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            '--object', help="Object of the library or its YAML file; 'none'; default: mug."
+        ),
+    ] = None,
+    scene: Annotated[str, typer.Option(help='Scene of config/scenes, or its file.')] = 'table',
+    hand: Annotated[str, typer.Option(help='right or left.')] = 'right',
+    posture: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help='home, reach or grasp; default: reach.'),
+    ] = None,
+    output: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option('--output', '-o', help='Write this .png, .jpg or .mp4; else open a window.'),
+    ] = None,
+    size: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help='Of the picture in pixels, as 1280x960.'),
+    ] = None,
+    camera: Annotated[
+        str, typer.Option(help="view, or sensor: as the robot's camera sees it.")
+    ] = 'view',
+    seconds: Annotated[float, typer.Option(help='Length of a video, simulated.')] = 4.0,
+    exposures: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(help='Drawings a picture is the mean of: fewer are faster.'),
+    ] = None,
+    live: Annotated[
+        bool, typer.Option('--live', help='Show the running stack, from mock/scene.')
+    ] = False,
+) -> None:
+    """See the robot: in a window, or as a picture or video file.
+
+    A video shows the robot moving under its own controller; with --live, what the stack does.
+    """
+    from drex_ros.cli.errors import ViewError
+    from drex_ros.cli.view import ViewOptions, show
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    try:
+        show(
+            ViewOptions(
+                thing, scene, hand, posture, output, size, camera, seconds, exposures, live
+            )
+        )
+    except ViewError as error:
+        _fail('view', error)
+    except KeyboardInterrupt as error:
+        number = error.args[0] if error.args else signal.SIGINT
+        _fail('view', f'interrupted by {number.name}', code=128 + number)
+
+
+@app.command()
+def objects(
+    which: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(metavar='OBJECT', help='Name in the library, or a YAML file to check.'),
+    ] = None,
+    mesh: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help='Write the mesh of the object to this .stl, .obj or .ply file.'),
+    ] = None,
+    json: Annotated[bool, typer.Option('--json', help='Print the facts as JSON.')] = False,
+) -> None:
+    """List the object library; or check one object, of the library or of your own."""
+    from drex_ros.cli.objects import show_objects
+
+    raise typer.Exit(show_objects(which, mesh, json))
+
+
 def _interrupt(number: int, frame: object) -> NoReturn:
     """Leave in order, as with Ctrl-C."""
     raise KeyboardInterrupt(signal.Signals(number))

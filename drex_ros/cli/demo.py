@@ -1,6 +1,6 @@
 # Copyright 2026 The drex_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`drex demo`: the stack comes up in simulation, the robot moves through it, and it stops again.
+"""`drex demo`: the stack comes up in simulation, sees, moves, trips, recovers, and stops again.
 
 Nothing is staged: the numbers are what the nodes published on ROS topics in this very run.
 """
@@ -23,8 +23,13 @@ from drex_ros.cli.phases import Phases
 from drex_ros.cli.stack import Stack
 from drex_ros.client import Drex, DrexError
 from drex_ros.domain import Domain
+from drex_ros.nodes.conversions import seconds
 from drex_ros.robot.joints import ARM, FINGERS, HAND
+from drex_ros.robot.state import RobotMode, RobotState
+from drex_ros.simulator import Fault, Simulator
 
+THING = 'mug'  # on the table
+FRAMES = 20  # pictures of the camera
 LISTEN = 1.5  # [s] of wall time over which rates are measured
 CURL = np.array([0.0, 0.7, 0.6, 0.5])  # [rad] of the index finger
 TURN = 0.4  # [rad] of the arm's last joint
@@ -48,7 +53,7 @@ def run_demo(*, verbose: bool = False, log: Path | None = None) -> None:
         echo = partial(console.print, style='dim', markup=False, soft_wrap=True)
         try:
             stack = Stack(
-                ['drex.launch.yaml'],
+                ['drex.launch.yaml', f'object:={THING}'],
                 folder / 'stack.log',
                 domain.variables,
                 echo if verbose else None,
@@ -56,8 +61,11 @@ def run_demo(*, verbose: bool = False, log: Path | None = None) -> None:
         except OSError as error:
             raise DemoError(f'cannot write the log: {error}') from None
         try:
-            with Drex(name='drex_demo') as drex:
-                system = _show(phases, stack, drex)
+            with (
+                Drex(name='drex_demo') as drex,
+                Simulator(name='drex_demo_simulator') as simulator,
+            ):
+                system = _show(phases, stack, drex, simulator)
             with phases.phase('Stop') as phase:
                 code = stack.stop()
                 if code != 0 or stack.ended_badly():
@@ -79,7 +87,7 @@ def _failure(phase: str, error: DrexError, stack: Stack) -> DemoError:
     return DemoError(f'{phase} failed: {cause}{said}\nThe whole log: {stack.log}')
 
 
-def _show(phases: Phases, stack: Stack, drex: Drex) -> SystemStatus:
+def _show(phases: Phases, stack: Stack, drex: Drex, simulator: Simulator) -> SystemStatus:
     with phases.phase('Start') as phase:
         system = _wait_until_ready(stack, drex)
         phase.done(f'{len(system.nodes)} nodes active: {_names(system)}')
@@ -93,6 +101,19 @@ def _show(phases: Phases, stack: Stack, drex: Drex) -> SystemStatus:
             f'{(last.sequence - first.sequence) / wall:.0f} robot states a second, '
             f'{simulated / wall:.2f} x real time, '
             f'{last.commands_missed - first.commands_missed} cycles without a command'
+        )
+
+    with phases.phase('Look') as phase:
+        pictures = simulator.pictures(FRAMES)
+        first_picture, last_picture = pictures.depth[0], pictures.depth[-1]
+        span = seconds(last_picture.header.stamp) - seconds(first_picture.header.stamp)
+        depth = np.frombuffer(last_picture.data, np.uint16)
+        measured = depth[depth > 0]
+        phase.done(
+            f'{last_picture.width} x {last_picture.height} colour and depth, '
+            f'{(len(pictures.depth) - 1) / span:.0f} a simulated second, depth in '
+            f'{measured.size / depth.size:.0%} of the pixels, '
+            f'{measured.min() / 1e3:.2f} m the nearest'
         )
 
     with phases.phase('Move') as phase:
@@ -121,6 +142,16 @@ def _show(phases: Phases, stack: Stack, drex: Drex) -> SystemStatus:
         drex.recover()
         drex.move_joints(start_state.position[ARM], start_state.position[HAND])
         phase.done('back where it started')
+
+    with phases.phase('Trip') as phase:
+        simulator.inject_fault(Fault.REFLEX)
+        tripped = _wait_for_mode(drex, RobotMode.REFLEX)
+        drex.recover()
+        _wait_for_mode(drex, RobotMode.EFFORT)
+        phase.done(
+            f'the robot says {tripped.reason!r}, stands, takes '
+            'no command, and is recovered without moving'
+        )
     return drex.system() or system
 
 
@@ -135,6 +166,15 @@ def _wait_until_ready(stack: Stack, drex: Drex) -> SystemStatus:
                 raise DrexError('the stack did not come up') from None
             if time.monotonic() > deadline:
                 raise error
+
+
+def _wait_for_mode(drex: Drex, mode: RobotMode, timeout: float = 5.0) -> RobotState:
+    """The first state in which the robot is in a mode."""
+    deadline = time.monotonic() + timeout
+    while (state := drex.state()).mode is not mode:
+        if time.monotonic() > deadline:
+            raise DrexError(f'the robot is in mode {state.mode.name}, not {mode.name}')
+    return state
 
 
 def _wait_for_speed(
@@ -164,8 +204,8 @@ def _summary(console: Console, system: SystemStatus, log: Path) -> None:
     console.print()
     console.print(table)
     console.print(
-        '\nThis version has the robot, its joint-impedance controller and the health monitor. '
-        'Camera, push, mass estimation and grasp are not there yet.'
+        '\nThis version has the robot, its camera, its joint-impedance controller and the health '
+        'monitor. Pose tracking, push, mass estimation and grasp are not there yet.'
     )
     console.print(f'Log: {log}', style='dim', markup=False, soft_wrap=True)
 

@@ -33,7 +33,7 @@ def test_help_lists_the_commands(tmp_path: Path, words: tuple[str, ...]) -> None
     result = run_drex(*words, cwd=tmp_path)
     assert (result.returncode, result.stderr) == (0, '')
     text = result.stdout
-    for word in ('launch', 'doctor', 'demo', '--version', 'A Franka arm with an Allegro hand'):
+    for word in ('launch', 'doctor', 'demo', 'view', '--version', 'A Franka arm with an Allegro'):
         assert word in text
     assert max(map(len, text.splitlines())) <= 80
     assert '\x1b' not in text
@@ -45,6 +45,7 @@ def test_help_lists_the_commands(tmp_path: Path, words: tuple[str, ...]) -> None
         ('launch', ('NAME:=VALUE', '--show-args', '--native', 'Ctrl-C stops everything')),
         ('doctor', ('--json', 'remedy')),
         ('demo', ('--verbose', '--log', 'simulation')),
+        ('view', ('--object', '--output', '--live', 'video')),
     ],
 )
 def test_help_of_a_command(tmp_path: Path, command: str, words: tuple[str, ...]) -> None:
@@ -58,7 +59,7 @@ def test_help_of_a_command(tmp_path: Path, command: str, words: tuple[str, ...])
 @pytest.mark.parametrize(
     ('words', 'path', 'said'),
     [
-        (('lunch',), 'drex', ("'lunch'", '(there are: launch, doctor, demo)')),
+        (('lunch',), 'drex', ("'lunch'", '(there are: launch, doctor, demo, view')),
         (('--wersion',), 'drex', ('--wersion', '--version')),
         (('doctor', '--jason'), 'drex doctor', ('--jason', '--json')),
         (('launch',), 'drex launch', ("'file'", '(try: drex launch --help)')),

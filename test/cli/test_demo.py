@@ -12,7 +12,7 @@ from drex_command import drex_command, overlay, run_drex
 from ros_harness import NodeProcess, kill_process, session_processes, wait_until
 from ros_session import note_segments
 
-PHASES = ['Start', 'Listen', 'Move', 'Stop in motion', 'Recover', 'Stop']
+PHASES = ['Start', 'Listen', 'Look', 'Move', 'Stop in motion', 'Recover', 'Trip', 'Stop']
 Demo = Callable[..., NodeProcess]
 
 
@@ -58,14 +58,16 @@ def test_shows_the_stack_and_ends_it(demo: Demo, tmp_path: Path) -> None:
     phases = shown(process.stdout)
     assert list(phases) == PHASES
     assert {mark for mark, _ in phases.values()} == {'✓'}
-    assert '3 nodes active: mock_hardware, hybrid_impedance_controller' in phases['Start'][1]
+    assert '4 nodes active: mock_hardware, mock_camera, hybrid_imp' in phases['Start'][1]
+    assert re.match(r'640 x 480 colour and depth, 30 a simulated second', phases['Look'][1])
+    assert "the robot says 'reflex: injected fault'" in phases['Trip'][1]
     assert re.match(r'\d+ robot states a second, [\d.]+ x real time', phases['Listen'][1])
     assert re.match(r'index finger by (9\d|10\d) deg, wrist by 2\d deg', phases['Move'][1])
     assert process.stderr == []
     assert process.stdout[-1] == f'Log: {tmp_path}/stack.log'
     assert not any('\x1b' in line for line in process.stdout)
     log = (tmp_path / 'stack.log').read_text()
-    assert log.count('process has finished cleanly') == 3
+    assert log.count('process has finished cleanly') == 4
     assert not set(session_processes())
 
 
