@@ -24,7 +24,7 @@ setup: ## Make the environment and build; the other targets do this by themselve
 ready:
 	@$(PYTHON) tools/workspace --quiet
 
-demo: ready ## Bring the robot stack up in simulation, show that it works, stop it
+demo: ready ## Bring the robot up in simulation: it sees, moves, trips, recovers, stops
 	@$(ENTER) && drex demo $(ARGS)
 
 test: ready ## Run all tests and checks
@@ -40,7 +40,8 @@ doctor: ready ## Check this machine, one line each, with the remedy
 	@$(ENTER) && drex doctor $(ARGS)
 
 bench: ready ## Measure; prints ratios taken side by side in one run
-	@$(ENTER) && python bench/lockstep.py $(ARGS)
+	@$(ENTER) && for part in physics camera lockstep; do \
+	  echo "== $$part"; python bench/$$part.py $(ARGS) || exit 1; done
 
 shell: ready ## Open a shell with everything sourced
 	@bash --rcfile <(cat ~/.bashrc 2>/dev/null; echo '$(ENTER)') -i

@@ -242,7 +242,7 @@ class MujocoBackend(Backend):
         self._sequence += 1
         self._cycles_since_command += 1
         self._missed_this_cycle = False
-        reason = self._collisions.update(simulation.truth.external_torque())
+        reason = self._collisions.update(simulation.unexplained)
         if self._mode is RobotMode.EFFORT:
             reason = reason or overspeed(simulation.velocity)
             if reason:

@@ -42,12 +42,10 @@ class CollisionDetector:
         """Forget what was."""
         self.torque[:] = 0.0
 
-    def update(self, external: Array | None) -> str:
-        """Feed the torque from outside [N m], None for none; why the arm must stop, or empty."""
+    def update(self, external: Array) -> str:
+        """Feed the torque from outside [N m], shape (7,); why the arm must stop, or empty."""
         self.torque *= self._memory
-        if external is None:
-            return ''
-        self.torque += (1.0 - self._memory) * external[ARM]
+        self.torque += (1.0 - self._memory) * external
         over = np.abs(self.torque) > self._threshold
         if not over.any():
             return ''

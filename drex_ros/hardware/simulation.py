@@ -131,6 +131,9 @@ class Simulation:
         """True joint velocities [rad/s], shape (23,)."""
         self.effort = np.zeros(N_JOINTS)
         """Torque of the motors in the last physics step, gravity compensation included [N m]."""
+        self.unexplained: Array = data.qfrc_constraint[ARM]
+        """Torque on the arm's joints that no motor and no free motion explains: contacts, end
+        stops and joint friction [N m], shape (7,). A real arm sees no more of a collision."""
         self._arm_weight: Array = data.qfrc_gravcomp[ARM]
         self._hand_weight: Array = data.qfrc_gravcomp[HAND]
         self._hand_applied: Array = data.qfrc_applied[HAND]

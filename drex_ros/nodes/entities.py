@@ -21,6 +21,8 @@ from drex_ros.nodes.monitor import CallbackMonitor
 if TYPE_CHECKING:
     from drex_ros.nodes.base import ManagedNode
 
+_KINDS = ('subscription', 'timer', 'client', 'service')
+
 # Longest wait in one piece [s]: how late a waiting node can notice that it must stop.
 _SLICE = 0.05
 # Longest wait for the last messages to arrive [s]; a subscriber that hangs must not hold us.
@@ -145,6 +147,40 @@ class PolledSubscription:
                 self._wait_set.wait(int(min(left, _SLICE) * 1e9))
             message = self.take()
         return message
+
+
+class ReadyCheck:
+    """Whether the executor would find something to do for a node.
+
+    The executor builds its wait set anew, in Python, each time it looks: 0.3 to 0.7 ms. This
+    looks for messages, calls and timers for a tenth of that. Waitables (actions, QoS events) and
+    guard conditions, which a look would consume, wait for the next look of the executor itself.
+    """
+
+    def __init__(self, node: LifecycleNode) -> None:
+        self._node = node
+        self._sizes: tuple[int, ...] = ()
+
+    def __call__(self) -> bool:
+        node = self._node
+        subscriptions = [s for s in node.subscriptions if s.callback_group.can_execute(s)]
+        timers, clients, services = list(node.timers), list(node.clients), list(node.services)
+        sizes = tuple(map(len, (subscriptions, timers, clients, services)))
+        if sizes != self._sizes:
+            self._sizes = sizes
+            self._wait_set = _rclpy.WaitSet(sizes[0], 0, *sizes[1:], 0, node.context.handle)
+        wait_set = self._wait_set
+        wait_set.clear_entities()
+        for subscription in subscriptions:
+            wait_set.add_subscription(subscription.handle)
+        for timer in timers:
+            wait_set.add_timer(timer.handle)
+        for client in clients:
+            wait_set.add_client(client.handle)
+        for service in services:
+            wait_set.add_service(service.handle)
+        wait_set.wait(0)
+        return any(wait_set.get_ready_entities(kind) for kind in _KINDS)
 
 
 def _unused(message: Any) -> None:

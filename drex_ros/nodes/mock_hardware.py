@@ -14,6 +14,7 @@ import time
 from typing import Any
 
 import numpy as np
+from rclpy.publisher import Publisher
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String, UInt64
@@ -173,7 +174,7 @@ class MockHardware(ManagedNode):
         if shown is not None:
             fill_state(self._state_message, shown)
             self._state_publisher.publish(self._state_message)
-            if shown.sequence % self._joint_states_every == 0:
+            if shown.sequence % self._joint_states_every == 0 and _wanted(self._joint_publisher):
                 message = self._joints_message
                 message.header.stamp = self._state_message.header.stamp
                 message.position = shown.position.tolist()
@@ -182,15 +183,12 @@ class MockHardware(ManagedNode):
                 self._joint_publisher.publish(message)
         if state.sequence % self._clock_every == 0:
             self._publish_time()
-        if self._frames.due(state.time):
+        if self._frames.due(state.time) and _wanted(self._scene_publisher):
             frame = scene_frame(self._robot, self._frames.taken, self._object)
             self._scene_publisher.publish(frame)
-        if state.sequence % self._truth_every == 0 and self._truth_is_wanted():
+        if state.sequence % self._truth_every == 0 and _wanted(self._truth_publisher):
             self._truth_publisher.publish(ground_truth(self._robot))
         self._exchange.open(None if shown is None else shown.sequence, *self._timing)
-
-    def _truth_is_wanted(self) -> bool:
-        return self._truth_publisher.get_subscription_count() > 0
 
     def _publish_time(self) -> None:
         self._clock_publisher.publish(Clock(clock=stamp(self._state.time)))
@@ -301,6 +299,10 @@ class MockHardware(ManagedNode):
         if self._paused:
             message = f'paused, {message}'
         return [Status('', Level.OK if fine else Level.WARN, message, values)]
+
+
+def _wanted(publisher: Publisher) -> bool:
+    return bool(publisher.get_subscription_count() > 0)
 
 
 def main() -> None:

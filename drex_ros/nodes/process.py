@@ -27,6 +27,7 @@ from rclpy.logging import get_logger
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args, try_shutdown
 
+from drex_ros.nodes.entities import ReadyCheck
 from drex_ros.nodes.parameters import ParameterError
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # A signal this long after the first one interrupts a node that does not come to its end [s].
 _PATIENCE = 3.0
+# The executor looks for itself after this long without a look [s].
+_LOOK = 0.1
 
 
 class ConfigurationError(RuntimeError):
@@ -154,13 +157,17 @@ def _run(node_class: 'type[ManagedNode]', args: Sequence[str] | None, stop: _Sto
 
 def _spin(node: 'ManagedNode', executor: SingleThreadedExecutor, stop: StopRequest) -> None:
     clock = time.perf_counter
+    anything_ready = ReadyCheck(node)
+    looked = 0.0
     while not stop.requested and node.crash is None and node.state_label != 'finalized':
         if node.has_step and node.is_active:
             serve_at = clock() + node.SERVE_PERIOD
             node.step()
             while clock() < serve_at and not stop.requested:
                 node.step()
-            executor.spin_once(timeout_sec=0)
+            if anything_ready() or clock() - looked > _LOOK:
+                looked = clock()
+                executor.spin_once(timeout_sec=0)
         else:
             executor.spin_once()
 
