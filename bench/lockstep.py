@@ -144,10 +144,10 @@ def measure(options: argparse.Namespace) -> Result | None:
     }
     args = [part for key, value in params.items() for part in ('-p', f'{key}:={value}')]
     names = ['hybrid_impedance_controller', *(['mock_camera'] if 'camera' in options.case else [])]
+    common = ['-p', 'use_sim_time:=true', '--log-level', 'warn']
     others = [
         subprocess.Popen(
-            [sys.executable, '-m', f'drex_ros.nodes.{name}', '--ros-args']
-            + ['-p', 'use_sim_time:=true', '--log-level', 'warn']
+            [sys.executable, '-m', f'drex_ros.nodes.{name}', '--ros-args', *common]
         )
         for name in names
     ]

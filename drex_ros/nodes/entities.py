@@ -165,7 +165,7 @@ class ReadyCheck:
         node = self._node
         subscriptions = [s for s in node.subscriptions if s.callback_group.can_execute(s)]
         timers, clients, services = list(node.timers), list(node.clients), list(node.services)
-        sizes = tuple(map(len, (subscriptions, timers, clients, services)))
+        sizes = (len(subscriptions), len(timers), len(clients), len(services))
         if sizes != self._sizes:
             self._sizes = sizes
             self._wait_set = _rclpy.WaitSet(sizes[0], 0, *sizes[1:], 0, node.context.handle)

@@ -98,13 +98,13 @@ class Exchange:
     def _settled(self) -> bool:
         """Whether the answer is here, or is not waited for any longer."""
         left = self._give_up - time.perf_counter()
-        if left > 0.0:
-            self.answer = self._listen(min(left, SLICE))
-            if self.answer is None and time.perf_counter() < self._give_up:
-                # A message can get lost on a busy machine, and here no next one would follow.
-                self._repeat()
-                self.repeated += 1
-                return False
+        # Alone and behind its pace it does not wait, but it looks whether somebody is back.
+        self.answer = self._listen(min(left, SLICE)) if left > 0.0 else self._look()
+        if self.answer is None and time.perf_counter() < self._give_up:
+            # A message can get lost on a busy machine, and here no next one would follow.
+            self._repeat()
+            self.repeated += 1
+            return False
         self.in_step = self.answer is not None
         self.round_trip = time.perf_counter() - self._opened
         return True
@@ -116,10 +116,22 @@ class Exchange:
             message = self._commands.wait(left)
             if message is None:
                 return None
-            if message.sequence == self._sequence:
-                return _command(message)
-            # Late, but somebody is there: be patient with the answer to this state.
-            self._give_up = time.perf_counter() + self._patience
+            if (answer := self._checked(message)) is not None:
+                return answer
+        return None
+
+    def _look(self) -> RobotCommand | None:
+        """The same among what has come already."""
+        while (message := self._commands.take()) is not None:
+            if (answer := self._checked(message)) is not None:
+                return answer
+        return None
+
+    def _checked(self, message: CommandMessage) -> RobotCommand | None:
+        if message.sequence == self._sequence:
+            return _command(message)
+        # Late, but somebody is there: be patient with the answer to this state.
+        self._give_up = time.perf_counter() + self._patience
         return None
 
     def _newest(self) -> RobotCommand | None:

@@ -131,8 +131,10 @@ class MockHardware(ManagedNode):
         self._note_change(was_in_step, had_camera)
 
     def _ready(self, *, paced: bool = True) -> bool:
-        camera = self._frames.ready(SLICE, self.params.camera_patience)
-        return camera and self._exchange.ready(paced=paced)
+        # The command first: its patience is not for the camera's pictures.
+        return self._exchange.ready(paced=paced) and self._frames.ready(
+            SLICE, self.params.camera_patience
+        )
 
     def _note_change(self, was_in_step: bool, had_camera: bool) -> None:
         log, params = self.get_logger(), self.params
@@ -275,9 +277,12 @@ class MockHardware(ManagedNode):
         except ValueError as error:
             response.message = str(error)
             return response
-        self.get_logger().warning(f'injected fault: {fault.name.lower()} {request.joint}'.rstrip())
+        if fault is FaultKind.NONE:
+            response.message = 'all faults cleared'
+        else:
+            response.message = f'{fault.name.lower()} {request.joint}'.rstrip()
+        self.get_logger().warning(f'mock/inject_fault: {response.message}')
         response.success = True
-        response.message = 'no faults' if fault is FaultKind.NONE else fault.name.lower()
         return response
 
     def diagnose(self) -> list[Status]:

@@ -91,6 +91,17 @@ def test_lockstep_answers_every_state_then_holds_and_comes_back(ros, robot, mock
     wait_for_mode(ros, robot, RobotState.MODE_EFFORT)
 
 
+def test_gets_in_step_also_when_it_cannot_keep_its_pace(ros, robot, mock):
+    """Alone and always late it waits for nobody, but it hears who comes."""
+    mock(real_time_factor=100.0)
+    ros.spin_until(lambda: len(robot.states) > 100)
+    robot.effort = 0.0
+    wait_for_mode(ros, robot, RobotState.MODE_EFFORT)
+    missed, count = robot.last.commands_missed, len(robot.states)
+    ros.spin_until(lambda: len(robot.states) > count + 300)
+    assert robot.last.commands_missed == missed
+
+
 def test_refuses_nan_and_says_why(ros, robot, mock):
     mock()
     robot.effort = np.nan
