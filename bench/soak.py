@@ -11,35 +11,36 @@ number, the physics must never be given up, and memory must not grow. Exit code 
 from __future__ import annotations
 
 import argparse
-import gc
-import os
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 import mujoco
 import numpy as np
+from mischief import (
+    LATCHED,
+    MEMORY_GROWTH,
+    RECOVER,
+    WARM_UP,
+    WRONG,
+    Bar,
+    Mischief,
+    SoakError,
+    memory,
+    unsound,
+)
 
 from drex_ros.hardware.faults import FaultError, FaultKind
 from drex_ros.hardware.mujoco_backend import MujocoBackend, MujocoSettings, overridden
 from drex_ros.hardware.scene import ObjectPose
 from drex_ros.objects import ObjectModel, collision_parts, load_object, object_names
-from drex_ros.robot.joints import ARM, HOME, JOINT_NAMES, LIMITS, N_ARM, N_JOINTS, Array
+from drex_ros.robot.joints import LIMITS, N_JOINTS, Array
 from drex_ros.robot.state import CommandMode, RobotCommand, RobotMode, RobotState
 
-MEMORY_GROWTH = 20.0
-"""Memory that may be gained after the warm-up [MB]: what allocators keep, not what leaks."""
-
-_WARM_UP = 0.2  # share of the time after which memory is first looked at
-_LATCHED = (RobotMode.STOPPED, RobotMode.REFLEX)
-_OF_A_JOINT = (FaultKind.FREEZE_JOINT, FaultKind.BIAS_JOINT, FaultKind.BIAS_EFFORT)
 # How often things happen, per control cycle.
 _ILLEGAL, _SILENCE, _HOLD, _STOP, _FAULT, _RESET = 0.01, 0.002, 0.002, 0.0002, 0.002, 0.0006
-_RECOVER = 0.1  # while stopped
-_FREE_POSTURE = 0.2  # share of the resets that put the robot anywhere
 _BROKEN_NUMBERS = (
     mujoco.mjtWarning.mjWARN_BADQPOS,
     mujoco.mjtWarning.mjWARN_BADQVEL,
@@ -47,24 +48,20 @@ _BROKEN_NUMBERS = (
 )
 
 
-class SoakError(AssertionError):
-    """The simulated robot broke a promise; the message says which and when."""
-
-
 class Soak:
     """A simulated robot and somebody who does everything to it."""
 
     def __init__(self, seed: int = 0, settings: MujocoSettings | None = None) -> None:
         """The same seed does the same things."""
-        self._random = np.random.default_rng(seed)
         self._things = _library()
         self.robot = MujocoBackend(settings)
         self.robot.connect()
         self._period = 1.0 / self.robot.settings.control_rate
+        self._mischief = Mischief(seed, self._period)
+        self._random = self._mischief.random
         self._refused = 0
         self._silent = 0
         self._first_sequence = 0
-        self._aim = np.zeros(N_JOINTS)
         self.events: Counter[str] = Counter()
         """How often what happened."""
 
@@ -98,20 +95,19 @@ class Soak:
             self.robot.stop('soak')
             self.events['stop'] += 1
         if chance[3] < _SILENCE:
-            # Some longer than the deadline, few longer than until a stop.
-            self._silent = int(self._random.exponential(40.0))
+            self._silent = self._mischief.silence()
             self.events['silence'] += 1
         if chance[4] < _HOLD:
             self.robot.hold('soak')
 
     def _command(self, state: RobotState) -> None:
-        random = self._random
-        if state.mode in _LATCHED:
-            if random.random() < _RECOVER:
-                self._send(state.sequence, CommandMode.RECOVER, self._legal(state), True)
+        random, legal = self._random, self._mischief.legal
+        if state.mode in LATCHED:
+            if random.random() < RECOVER:
+                self._send(state.sequence, CommandMode.RECOVER, legal(state), True)
                 self.events[f'recovered from {state.mode.name.lower()}'] += 1
             else:
-                self._send(state.sequence, CommandMode.EFFORT, self._legal(state), False)
+                self._send(state.sequence, CommandMode.EFFORT, legal(state), False)
             return
         if random.random() < _ILLEGAL:
             self._illegal(state)
@@ -121,42 +117,13 @@ class Soak:
             # Answers to a state of a few cycles ago count too, but not of before a reset.
             behind = int(random.integers(10)) if random.random() < 0.1 else 0
             sequence = max(state.sequence - behind, self._first_sequence)
-            self._send(sequence, CommandMode.EFFORT, self._legal(state), True)
-
-    def _legal(self, state: RobotState) -> Array:
-        """Torques towards a random aim, no faster than the arm takes."""
-        random = self._random
-        if random.random() < 0.005:
-            self._aim = random.uniform(-1.0, 1.0, N_JOINTS) * LIMITS.effort
-            self._aim[ARM] *= 0.15 if random.random() < 0.9 else 0.5
-        effort = self._aim.copy()
-        # Brakes keep the arm below its speed limit most of the time.
-        effort[ARM] -= np.clip(0.15 * state.velocity[ARM], -0.4, 0.4) * LIMITS.effort[ARM]
-        step = 0.95 * LIMITS.effort_rate[ARM] * self._period
-        now = state.effort_commanded[ARM]
-        effort[ARM] = now + np.clip(effort[ARM] - now, -step, step)
-        return effort
+            self._send(sequence, CommandMode.EFFORT, legal(state), True)
 
     def _illegal(self, state: RobotState) -> None:
-        random, sequence = self._random, state.sequence
-        effort = self._legal(state)
-        joint = int(random.integers(N_JOINTS))
-        kind = random.choice(['nan', 'infinite', 'over', 'stale', 'early', 'shape', 'jump'])
-        if kind == 'nan':
-            effort[joint] = np.nan
-        elif kind == 'infinite':
-            effort[joint] = random.choice((-np.inf, np.inf))
-        elif kind == 'over':
-            effort[joint] = random.choice((-1.0, 1.0)) * LIMITS.effort[joint] * 1.001
-        elif kind == 'stale':
-            sequence -= int(random.integers(11, 1000))
-        elif kind == 'early':
-            sequence += int(random.integers(1, 1000))
-        elif kind == 'shape':
-            effort = effort[: int(random.integers(N_JOINTS))]
-        else:
-            joint %= N_ARM
-            effort[joint] = -np.copysign(0.9 * LIMITS.effort[joint], state.effort_commanded[joint])
+        kind = str(self._random.choice((*WRONG, 'shape')))
+        sequence, effort = self._mischief.wrong(state, kind)
+        if kind == 'shape':
+            effort = effort[: int(self._random.integers(N_JOINTS))]
         self._send(sequence, CommandMode.EFFORT, effort, False)
         self.events[f'illegal: {kind}'] += 1
 
@@ -169,12 +136,9 @@ class Soak:
             self._fail(words.format(mode.name))
 
     def _inject(self) -> None:
-        random = self._random
-        kind = FaultKind(int(random.integers(len(FaultKind))))
-        joint = str(random.choice(JOINT_NAMES)) if kind in _OF_A_JOINT else ''
-        duration = float(random.choice((0.0, 0.1, 1.0)))
-        self.robot.inject(kind, joint, float(random.random()), duration)
-        self.events[f'fault: {kind.name.lower()}'] += 1
+        fault = self._mischief.fault()
+        self.robot.inject(fault.kind, fault.joint, fault.magnitude, fault.duration)
+        self.events[f'fault: {fault.kind.name.lower()}'] += 1
         for wrong in ((99, '', 0.5), (FaultKind.FRICTION, '', np.nan)):
             try:
                 self.robot.inject(wrong[0], wrong[1], wrong[2], 0.0)
@@ -183,19 +147,18 @@ class Soak:
             self._fail(f'a fault that cannot be was taken: {wrong}')
 
     def _reset(self) -> None:
-        random = self._random
-        posture = HOME + random.uniform(-0.3, 0.3, N_JOINTS)
-        if random.random() < _FREE_POSTURE:
-            posture = random.uniform(LIMITS.lower, LIMITS.upper)
-        posture = np.clip(posture, LIMITS.lower, LIMITS.upper)
-        thing = self._thing() if random.random() < 0.8 else None
-        pose = None
-        if thing is not None and random.random() < 0.5:
-            quaternion = random.standard_normal(4)
-            position = random.uniform((0.3, -0.4, 0.05), (0.9, 0.4, 0.6))
-            pose = ObjectPose(position, quaternion / np.linalg.norm(quaternion))
-        seed = int(random.integers(2**31)) if random.random() < 0.5 else None
-        self.robot.reset(posture, thing=thing, pose=pose, seed=seed)
+        put = self._mischief.placement()
+        thing = pose = None
+        if put.name:
+            thing = overridden(
+                self._things[put.name],
+                mass=put.mass,
+                friction=put.friction,
+                finger_friction=put.finger_friction,
+            )
+        if put.position is not None and put.quaternion is not None:
+            pose = ObjectPose(put.position, put.quaternion)
+        self.robot.reset(put.posture, thing=thing, pose=pose, seed=put.seed)
         self._first_sequence = self.robot.read().sequence
         self.events['reset'] += 1
         try:
@@ -204,19 +167,10 @@ class Soak:
             return
         self._fail('a posture beyond the limits was taken')
 
-    def _thing(self) -> ObjectModel:
-        random = self._random
-        thing = self._things[int(random.integers(len(self._things)))]
-        if random.random() < 0.5:
-            return thing
-        mass, friction, finger = random.uniform((0.04, 0.1, 0.1), (1.0, 1.0, 1.2))
-        return overridden(thing, mass=mass, friction=friction, finger_friction=finger)
-
     def _check(self, commanded: RobotState, before: RobotState) -> None:
         state = self.robot.read()
-        values = (state.position, state.velocity, state.effort, state.effort_commanded)
-        if not all(np.isfinite(each).all() for each in values):
-            self._fail('the state is not a number')
+        if problem := unsound(state):
+            self._fail(problem)
         warnings = self.robot.simulation.data.warning
         if any(warnings[kind].number for kind in _BROKEN_NUMBERS):
             self._fail('MuJoCo gave the physics up')
@@ -224,8 +178,6 @@ class Soak:
             self._fail(f'{self._refused} commands refused, {state.commands_refused} counted')
         if state.sequence != commanded.sequence + 1 or state.time <= before.time:
             self._fail(f'state {commanded.sequence} is followed by {state.sequence}')
-        if (np.abs(state.effort_commanded) > LIMITS.effort).any():
-            self._fail('a torque over its limit is commanded')
         if state.mode is RobotMode.REFLEX and commanded.mode is not RobotMode.REFLEX:
             self.events[f'reflex: {state.reason.split(": ")[1]}'] += 1
 
@@ -235,37 +187,11 @@ class Soak:
 
 
 @cache
-def _library() -> list[ObjectModel]:
-    things = [load_object(name) for name in object_names()]
-    for thing in things:
+def _library() -> dict[str, ObjectModel]:
+    things = {name: load_object(name) for name in object_names()}
+    for thing in things.values():
         collision_parts(thing)  # made once, kept on disk
     return things
-
-
-def memory() -> float:
-    """Memory of this process that is in use now [MB]."""
-    gc.collect()
-    pages = int(Path('/proc/self/statm').read_text().split()[1])
-    return pages * os.sysconf('SC_PAGE_SIZE') / 1e6
-
-
-class Bar:
-    """How far it is, and how long it will take, on standard error."""
-
-    def __init__(self) -> None:
-        self._start = self._shown = time.monotonic()
-
-    def __call__(self, share: float) -> None:
-        """Show a share of the whole, not too often."""
-        now = time.monotonic()
-        if now - self._shown < (0.2 if sys.stderr.isatty() else 20.0):
-            return
-        self._shown = now
-        took = now - self._start
-        left = took * (1.0 - share) / max(share, 1e-9)
-        bar = ('#' * round(30 * share)).ljust(30, '.')
-        text = f'{bar} {100 * share:5.1f} %  {left:5.0f} s left'
-        print(text, end='\r' if sys.stderr.isatty() else '\n', file=sys.stderr, flush=True)
 
 
 def main() -> int:
@@ -278,9 +204,9 @@ def main() -> int:
     soak, start = Soak(options.seed), time.monotonic()
     bar = Bar()
     try:
-        soak.run(_WARM_UP * seconds, lambda share: bar(_WARM_UP * share))
+        soak.run(WARM_UP * seconds, lambda share: bar(WARM_UP * share))
         first = memory()
-        soak.run((1.0 - _WARM_UP) * seconds, lambda share: bar(_WARM_UP + (1 - _WARM_UP) * share))
+        soak.run((1.0 - WARM_UP) * seconds, lambda share: bar(WARM_UP + (1 - WARM_UP) * share))
         last = memory()
         if last - first > MEMORY_GROWTH:
             raise SoakError(f'memory grew from {first:.1f} to {last:.1f} MB')

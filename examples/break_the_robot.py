@@ -49,4 +49,4 @@ with Drex() as drex, Simulator() as simulator:
 
     truth = simulator.truth()
     place = truth.object_pose.position
-    print(f'the {truth.object} ({truth.object_mass:g} kg) stands at {place.x:.2f}, {place.y:.2f} m')
+    print(f'the {truth.object} of {truth.object_mass:g} kg is at {place.x:.2f}, {place.y:.2f} m')

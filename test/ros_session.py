@@ -38,6 +38,9 @@ def session_environment(domain: Domain, folder: Path) -> dict[str, str | None]:
         'ROS_STATIC_PEERS': None,
         'ROS_NAMESPACE': None,
         'ROS_LOG_DIR': str(folder / 'ros_log'),
+        # What another version left in the user's cache must not decide a test.
+        'XDG_CACHE_HOME': str(folder / 'cache'),
+        'DREX_OBJECTS': None,
         'RCUTILS_COLORIZED_OUTPUT': '0',
         'PYTHONUNBUFFERED': '1',
         MARK: uuid.uuid4().hex,

@@ -83,6 +83,7 @@ def test_sees_the_stack_in_its_namespace(drex: Drex) -> None:
     system = drex.wait_until_ready()
     assert sorted(node.name for node in system.nodes) == [
         '/lab/hybrid_impedance_controller',
+        '/lab/mock_camera',
         '/lab/mock_hardware',
         '/lab/system_monitor',
     ]

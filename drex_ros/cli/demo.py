@@ -104,6 +104,7 @@ def _show(phases: Phases, stack: Stack, drex: Drex, simulator: Simulator) -> Sys
         )
 
     with phases.phase('Look') as phase:
+        simulator.pictures(2)  # for the first one the camera has to build the scene
         pictures = simulator.pictures(FRAMES)
         first_picture, last_picture = pictures.depth[0], pictures.depth[-1]
         span = seconds(last_picture.header.stamp) - seconds(first_picture.header.stamp)

@@ -36,6 +36,7 @@ class Exchange:
         *,
         lockstep: bool,
         period: float,
+        deadline: float,
     ) -> None:
         """Set up an exchange.
 
@@ -44,11 +45,13 @@ class Exchange:
             repeat: publishes the present state again.
             lockstep: whether to wait for answers.
             period: simulated time of one cycle [s].
+            deadline: simulated time that one command counts [s].
         """
         self._commands = commands
         self._repeat = repeat
         self._lockstep = lockstep
         self._period = period
+        self._latest = round(deadline / period)
         self.answer: RobotCommand | None = None
         self.in_step = False
         self.repeated = 0
@@ -110,7 +113,7 @@ class Exchange:
         return True
 
     def _listen(self, timeout: float) -> RobotCommand | None:
-        """The command that answers the present state, if it comes in time [s]."""
+        """The command for the present state, if it comes in time [s]."""
         until = time.perf_counter() + timeout
         while (left := until - time.perf_counter()) > 0.0:
             message = self._commands.wait(left)
@@ -128,7 +131,13 @@ class Exchange:
         return None
 
     def _checked(self, message: CommandMessage) -> RobotCommand | None:
-        if message.sequence == self._sequence:
+        """The command, unless it is a late one.
+
+        One that answers no state of late is for the robot to refuse and count: else a controller
+        that numbers wrongly would stop the time, and nobody would know why.
+        """
+        assert self._sequence is not None  # else nothing is waited for
+        if not 1 <= self._sequence - message.sequence <= self._latest:
             return _command(message)
         # Late, but somebody is there: be patient with the answer to this state.
         self._give_up = time.perf_counter() + self._patience

@@ -95,6 +95,7 @@ class MockHardware(ManagedNode):
             lambda: self._state_publisher.publish(self._state_message),
             lockstep=self._lockstep,
             period=1.0 / params.control_rate,
+            deadline=params.command_deadline,
         )
         self._frames = Frames(rendered, rate=params.camera_rate, wait=self._lockstep)
         self._cycle_monitor = self.monitor('control cycle')

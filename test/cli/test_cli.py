@@ -94,7 +94,7 @@ def test_an_unknown_file_names_those_there_are(tmp_path: Path) -> None:
 def test_an_unknown_argument_names_those_there_are(tmp_path: Path) -> None:
     line = fails(tmp_path, 'robot.launch.yaml', 'mock:=true')
     assert "'mock'" in line
-    assert 'config, log_level, mock_hardware, real_time_factor' in line
+    assert 'camera, config, hand, log_level, mock_hardware, object, real_time_factor' in line
 
 
 def test_a_value_that_is_no_choice(tmp_path: Path) -> None:

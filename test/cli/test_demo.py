@@ -129,7 +129,7 @@ def test_ctrl_c_ends_all_in_order(demo: Demo, tmp_path: Path) -> None:
     assert process.wait() == 130
     assert process.stderr == ['drex demo: interrupted by SIGINT']
     assert not session_processes()
-    assert (tmp_path / 'stack.log').read_text().count('process has finished cleanly') == 3
+    assert (tmp_path / 'stack.log').read_text().count('process has finished cleanly') == 4
 
 
 def test_an_interrupt_while_it_starts_leaves_nothing(demo: Demo) -> None:

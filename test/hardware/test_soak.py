@@ -4,7 +4,8 @@
 
 import numpy as np
 import pytest
-from soak import MEMORY_GROWTH, Soak, SoakError, memory
+from mischief import MEMORY_GROWTH, SoakError, memory
+from soak import Soak
 
 from drex_ros.hardware.mujoco_backend import MujocoBackend
 

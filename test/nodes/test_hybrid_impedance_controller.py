@@ -3,6 +3,7 @@
 """The controller as a node; the test plays the robot, with the real simulator in it."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ class Robot:
         self.backend = backend
         self.commands = []
         self.ros = ros
+        self._shown = None
         self._publisher = ros.node.create_publisher(RobotState, 'robot/state', NEWEST)
         ros.node.create_subscription(RobotCommand, 'robot/command', self._follow, NEWEST)
         self._targets = ros.publisher(ControllerTarget, 'controller/target')
@@ -45,10 +47,16 @@ class Robot:
         """Exchange states and commands."""
         last = self.backend.read().sequence + cycles
         while (sequence := self.backend.read().sequence) < last:
+            self.ros.spin_until(lambda now=sequence: self._answered(now), what='a command')
+
+    def _answered(self, sequence):
+        """Show the state, now and then again as a message can get lost, until it is answered."""
+        if self.backend.read().sequence > sequence:
+            return True
+        if (sequence, time.monotonic() // 0.2) != self._shown:
+            self._shown = (sequence, time.monotonic() // 0.2)
             self.show()
-            self.ros.spin_until(
-                lambda now=sequence: self.backend.read().sequence > now, what='a command'
-            )
+        return False
 
     def send(self, **fields):
         self._targets.publish(ControllerTarget(source='test', **fields))
