@@ -15,15 +15,18 @@ from enum import IntEnum
 import numpy as np
 
 from drex_ros.control.joint_impedance import Impedance, joint_impedance, limit_effort
-from drex_ros.control.set_point import MotionLimits, SetPoint, advance, approach
+from drex_ros.control.set_point import MotionLimits, SetPoint, advance, approach, within
 from drex_ros.control.targets import MAX_STIFFNESS, PartTarget, Target, target_refusal
 from drex_ros.robot.dynamics import Dynamics
-from drex_ros.robot.joints import ARM, HAND, LIMITS, N_JOINTS, Array
+from drex_ros.robot.joints import ARM, HAND, LIMITS, N_ARM, N_HAND, N_JOINTS, Array, constant
 from drex_ros.robot.state import CommandMode, RobotCommand, RobotMode, RobotState
 
 _FIRST_PERIOD = 0.001  # [s] of the first cycle: the shortest any hardware has
 _LONGEST_PERIOD = 0.02  # [s] that one cycle counts for at most when states were lost
 _RAMP = 0.2  # [s] from no stiffness to the highest
+_STANDS = 0.1  # [rad/s] slower than this a joint stands
+_BEYOND = constant(N_ARM * (0.05,) + N_HAND * (0.25,))  # [rad] that a spring may begin ahead by
+_LEAST_STIFFNESS = 0.1  # [N m/rad] that this is reckoned with
 _JUMP = 0.05  # [rad] in one cycle, beyond what the joint's speed limit explains
 
 
@@ -82,21 +85,21 @@ class Controller:
     def _react(self, robot: RobotState, last: RobotState | None) -> RobotCommand:
         period = _FIRST_PERIOD
         if last is None:
-            self._rest_at(robot.position)
+            self._rest_at(self._resting_point(robot))
             # A robot that stopped because nobody commanded it: now somebody does, and holds.
             self._recover_robot |= robot.mode is RobotMode.STOPPED
         elif robot.time <= last.time:
-            self._rest_at(robot.position)
+            self._rest_at(self._resting_point(robot))
             self.reason = 'the time of the robot went back: holding where it is now'
         else:
             period = min(max(robot.time - last.time, _FIRST_PERIOD), _LONGEST_PERIOD)
             if self._jumped(last, robot):
-                self._rest_at(robot.position)
+                self._rest_at(self._resting_point(robot))
                 self.reason = 'the robot moved by a jump: holding where it is now'
         if self.state is ControllerState.STOPPED:
             return RobotCommand(robot.sequence, CommandMode.HOLD, np.zeros(N_JOINTS))
         if robot.mode in (RobotMode.STOPPED, RobotMode.REFLEX):
-            self._rest_at(robot.position)
+            self._rest_at(self._resting_point(robot))
             self.reason = f'the robot is stopped: {robot.reason}'
             mode = CommandMode.RECOVER if self._recover_robot else CommandMode.HOLD
             return RobotCommand(robot.sequence, mode, np.zeros(N_JOINTS))
@@ -104,7 +107,7 @@ class Controller:
             self._recover_robot, self.reason = False, ''
         if robot.mode is not RobotMode.EFFORT:
             # The hardware held meanwhile: go on from where it is, without a jump.
-            self.set_point = SetPoint.at_rest(robot.position)
+            self.set_point = SetPoint.at_rest(self._resting_point(robot))
             period = _FIRST_PERIOD
         return RobotCommand(robot.sequence, CommandMode.EFFORT, self._effort(robot, period))
 
@@ -139,7 +142,7 @@ class Controller:
         if self._robot is None:
             self.state = ControllerState.INACTIVE
         else:
-            self._rest_at(self._robot.position, force=True)
+            self._rest_at(self._resting_point(self._robot), force=True)
 
     def _effort(self, robot: RobotState, period: float) -> Array:
         self.set_point = advance(self.set_point, self._goal, self._settings.motion, period)
@@ -154,6 +157,18 @@ class Controller:
         limited = limit_effort(effort, robot.effort_commanded, LIMITS, period)
         self.limits_applied += limited.limited
         return limited.effort
+
+    def _resting_point(self, robot: RobotState) -> Array:
+        """Where the joints shall rest so that they go on carrying what they carry now.
+
+        A joint that stands although it is driven presses on something or bears a load: its
+        spring begins with the torque that it has.
+        """
+        load = robot.effort_commanded.copy()
+        load[HAND] -= self._dynamics.gravity(robot.position)[HAND]
+        beyond = load / np.maximum(self._impedance.stiffness, _LEAST_STIFFNESS)
+        stands = np.abs(robot.velocity) < _STANDS
+        return robot.position + np.where(stands, within(beyond, _BEYOND), 0.0)
 
     def _rest_at(self, position: Array, *, force: bool = False) -> None:
         self._goal = position.copy()

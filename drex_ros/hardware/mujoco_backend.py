@@ -136,12 +136,13 @@ class MujocoBackend(Backend):
         self.faults.clear()
         self._sensors.reset(position, self._random)
         self._collisions.reset()
-        self._commanded = np.zeros(N_JOINTS)
+        self._commanded = self.simulation.torque.copy()
         self._sequence += 1
         self._first_sequence = self._sequence
         self._cycles_since_command = 0
         self._missed_this_cycle = False
-        self._begin_hold(RobotMode.IDLE, '')
+        self.simulation.begin_hold()
+        self._mode, self._reason = RobotMode.IDLE, ''
         self._measure()
 
     @property
@@ -193,12 +194,8 @@ class MujocoBackend(Backend):
 
     def hold(self, reason: str) -> None:
         """Hold the present posture until the next command."""
-        if self._mode in _LATCHED:
-            return
-        if self._mode is RobotMode.EFFORT:
-            self._begin_hold(RobotMode.HOLD, reason)
-        else:
-            self._mode, self._reason = RobotMode.HOLD, reason
+        if self._mode not in _LATCHED:
+            self._hold_as(RobotMode.HOLD, reason)
 
     def miss(self, reason: str) -> None:
         """Count this cycle as one whose command did not come, and hold."""
@@ -209,13 +206,13 @@ class MujocoBackend(Backend):
 
     def stop(self, reason: str) -> None:
         """Stop and hold; every command is refused until recover()."""
-        self._begin_hold(RobotMode.STOPPED, reason)
+        self._hold_as(RobotMode.STOPPED, reason)
 
     def recover(self) -> None:
         """Leave a stop or reflex; the robot holds until the next command."""
         if self._mode in _LATCHED:
             self._collisions.reset()
-            self._begin_hold(RobotMode.HOLD, 'recovered')
+            self._hold_as(RobotMode.HOLD, 'recovered')
 
     def inject(self, kind: int, joint: str, magnitude: float, duration: float) -> FaultKind:
         """Have a fault from now on (see Faults.inject). Raises FaultError."""
@@ -271,11 +268,13 @@ class MujocoBackend(Backend):
 
     def _trip(self, reason: str) -> None:
         if self._mode not in _LATCHED:
-            self._begin_hold(RobotMode.REFLEX, f'reflex: {reason}')
+            self._hold_as(RobotMode.REFLEX, f'reflex: {reason}')
 
-    def _begin_hold(self, mode: RobotMode, reason: str) -> None:
+    def _hold_as(self, mode: RobotMode, reason: str) -> None:
+        """Hold in a mode; one that holds already goes on as it does."""
+        if self._mode is RobotMode.EFFORT:
+            self.simulation.begin_hold()
         self._mode, self._reason = mode, reason
-        self.simulation.begin_hold()
 
     def _refusal(self, command: RobotCommand) -> str:
         if self._mode in _LATCHED and command.mode is not CommandMode.RECOVER:

@@ -15,6 +15,7 @@ from drex_ros.hardware.depth_noise import (
     add_colour_noise,
     frame_generator,
 )
+from drex_ros.hardware.heap import give_back
 from drex_ros.hardware.rendering import Picture, SceneRenderer
 from drex_ros.hardware.scene import scene_spec
 from drex_ros.hardware.scene_file import Scene
@@ -150,6 +151,7 @@ class RgbdCamera:
             renderer = self._open(thing)
             self._renderer.close()
             self._renderer, self._thing = renderer, thing
+            give_back()
 
     def _open(self, thing: str) -> SceneRenderer:
         model = scene_spec(

@@ -19,6 +19,7 @@ from drex_ros.robot.rotations import to_wxyz
 HOLD_STIFFNESS = constant((600, 600, 600, 600, 250, 150, 50) + 16 * (3.0,))
 """Spring of the hardware's own hold [N m/rad], critically damped. Shape (23,)."""
 
+_STANDS = 0.1  # [rad/s] slower than this a joint stands
 _UNIT = 1e-3  # how far the length of a quaternion may be from 1
 
 
@@ -50,7 +51,7 @@ class Simulation:
         self.thing, self._pose = thing, pose
 
     def place(self, position: Array) -> None:
-        """Robot at rest at a posture [rad], object at its pose, no torques."""
+        """Robot at rest at a posture [rad], carrying its own weight; object at its pose."""
         data = self.data
         mujoco.mj_resetData(self.model, data)
         data.qpos[:N_JOINTS] = position
@@ -58,13 +59,27 @@ class Simulation:
             data.qpos[N_JOINTS : N_JOINTS + 3] = self._pose.position
             data.qpos[N_JOINTS + 3 : N_JOINTS + 7] = to_wxyz(self._pose.quaternion)
         self.set_friction(None)
-        self._motors.reset()
         mujoco.mj_forward(self.model, data)
+        self._motors.reset()
+        self._motors.torque[HAND] = self._hand_weight
         self._note_effort()
 
+    @property
+    def torque(self) -> Array:
+        """Torque of the motors without the arm's gravity compensation [N m], shape (23,)."""
+        return self._motors.torque
+
     def begin_hold(self) -> None:
-        """From the next hold() on, keep the present posture."""
-        self._hold_position = self.position.copy()
+        """From the next hold() on, keep the present posture, and what the fingers grip.
+
+        A joint that stands although it is driven presses on something or bears a load. Its hold
+        begins with the torque that it has, as a spring from a point beyond, so that nothing is
+        dropped; with nothing there any more it would move by a quarter of a radian at most.
+        """
+        load = self._motors.torque.copy()
+        load[HAND] -= self._hand_weight
+        stands = np.abs(self.velocity) < _STANDS
+        self._hold_position = self.position + np.where(stands, load / HOLD_STIFFNESS, 0.0)
         inertia = np.zeros((self.model.nv, self.model.nv))
         mujoco.mj_fullM(self.model, self.data, inertia)
         diagonal = inertia.diagonal()[:N_JOINTS]

@@ -24,6 +24,7 @@ from drex_interfaces.msg import GroundTruth, MockScene, RobotCommand, RobotState
 from drex_interfaces.srv import InjectFault, MockReset, MockStep
 from drex_ros.hardware.backend import BackendError
 from drex_ros.hardware.faults import FaultKind, LossyLine
+from drex_ros.hardware.heap import give_back
 from drex_ros.hardware.mujoco_backend import MujocoBackend, overridden
 from drex_ros.hardware.scene import ObjectPose
 from drex_ros.hardware.scene_file import SceneError
@@ -220,6 +221,7 @@ class MockHardware(ManagedNode):
         elif mass or friction or finger_friction:
             raise ObjectError('a mass or friction of the object is given, but no object')
         self._robot.reset(posture, thing=thing, pose=pose, seed=seed)
+        give_back()
         self._object = name
         self._commands = LossyLine[plain.RobotCommand](self._robot.seed)
         self._states = LossyLine[plain.RobotState](self._robot.seed)

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from grasping import Grasp, heavy_can
 
+from drex_ros.cli.performance import controller_settings
+from drex_ros.control.controller import Controller
 from drex_ros.hardware.mujoco_backend import MujocoBackend
+from drex_ros.robot.dynamics import Dynamics
 from drex_ros.robot.joints import HAND, LIMITS
 from drex_ros.robot.state import RobotMode
 
@@ -69,3 +72,23 @@ def test_the_grip_decides_what_is_carried(robot):
     grasp = Grasp(robot, heavy_can(finger_friction=0.8))
     grasp.lift(GRIP / 4.0)
     assert table_touches_object(robot)
+
+
+def test_nothing_is_dropped_when_the_controller_goes(robot):
+    """Mid-lift no command comes any more: hold, stop, a new controller; the can stays in hand."""
+    grasp = Grasp(robot, heavy_can(finger_friction=0.8))
+    lifting = grasp.lifting(GRIP)
+    while robot.simulation.truth.object().position[2] < 0.1:
+        next(lifting)
+    before = grasp.object_in_palm()
+    for _ in range(1000):
+        robot.step()
+    assert robot.read().mode is RobotMode.STOPPED
+    assert grasp.object_in_palm().shift(before) < 1e-3
+    successor = Controller(Dynamics(), controller_settings())
+    for _ in range(1000):
+        assert robot.write(successor.update(robot.read())), robot.read().reason
+        robot.step()
+    assert robot.read().mode is RobotMode.EFFORT
+    assert grasp.object_in_palm().shift(before) < 1e-3
+    assert robot.simulation.truth.object().position[2] > 0.09
