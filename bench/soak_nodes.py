@@ -48,7 +48,7 @@ class Nodes:
             parameters['mock_camera'] = _CAMERA
         root = str(Path(__file__).resolve().parents[1])
         path = os.pathsep.join(filter(None, (root, os.environ.get('PYTHONPATH', ''))))
-        self._processes = {
+        self.processes = {
             name: subprocess.Popen(
                 [sys.executable, '-m', f'drex_ros.nodes.{name}', '--ros-args', *_QUIET]
                 + [word for each in given for word in ('-p', each)],
@@ -59,20 +59,20 @@ class Nodes:
 
     def check(self) -> None:
         """Raise SoakError when one has ended."""
-        for name, process in self._processes.items():
+        for name, process in self.processes.items():
             if process.poll() is not None:
                 raise SoakError(f'{name} ended with exit code {process.returncode}')
 
     def memory(self) -> dict[str, float]:
         """Memory of each that is in use now [MB]."""
-        return {name: memory(process.pid) for name, process in self._processes.items()}
+        return {name: memory(process.pid) for name, process in self.processes.items()}
 
     def end(self) -> None:
         """Ask them to end. Raises SoakError when one does not, or not cleanly."""
         self.check()
-        for process in self._processes.values():
+        for process in self.processes.values():
             process.send_signal(signal.SIGINT)
-        for name, process in self._processes.items():
+        for name, process in self.processes.items():
             try:
                 code = process.wait(_END_TIME)
             except subprocess.TimeoutExpired:
@@ -89,10 +89,10 @@ class Nodes:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for process in self._processes.values():
+        for process in self.processes.values():
             if process.poll() is None:
                 process.terminate()
-        for process in self._processes.values():
+        for process in self.processes.values():
             try:
                 process.wait(_END_TIME)
             except subprocess.TimeoutExpired:
@@ -105,6 +105,7 @@ def soak(player: Player, nodes: Nodes, seconds: float) -> dict[str, tuple[float,
 
     Raises SoakError.
     """
+    player.tour()
     bar = Bar()
 
     def until(share: float, begin: float) -> None:
@@ -115,7 +116,6 @@ def soak(player: Player, nodes: Nodes, seconds: float) -> dict[str, tuple[float,
         player.run((share - begin) * seconds, progress)
         player.rest()
 
-    player.tour()
     until(WARM_UP, 0.0)
     first = nodes.memory()
     until(1.0, WARM_UP)

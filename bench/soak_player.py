@@ -1,18 +1,6 @@
 # Copyright 2026 The drex_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Plays the controller of a simulated robot in a soak: at random, right and wrong.
-
-The rule of counting. commands_refused must grow by exactly one from a state to the next when the
-command that answered it must be refused, and not at all otherwise. That can be known
-
-- while no fault acts on the line between robot and controller (commands or states lost or
-  delayed), from the injection until its end and until what it delayed has arrived, and
-- while the robot is sure to have waited for the answer: it said 'recovered' when it was told to
-  recover, and since then each state was answered, two exchanges always in less wall time than
-  the robot's patience.
-
-At other times it must grow by no more than the commands that were sent, and never shrink.
-"""
+"""Plays the controller of a simulated robot in a soak: at random, right and wrong."""
 
 from __future__ import annotations
 
@@ -26,6 +14,7 @@ import numpy as np
 from mischief import LATCHED, RECOVER, WRONG, Mischief, Placement, SoakError, unsound
 from rclpy.context import Context
 from rosgraph_msgs.msg import Clock
+from soak_count import RefusalCount
 from soak_watch import Watcher
 
 from drex_interfaces.msg import RobotCommand as CommandMessage
@@ -42,8 +31,6 @@ _PATIENCE = 0.5  # [s] its lockstep_patience, by default
 _START_TIME = 60.0  # [s] wall time for both nodes to start
 _LOST = 1.0  # [s] wall time without a state after which line faults are ended
 _GONE = 20.0  # [s] wall time without a state after which the robot is gone
-_MARGIN = 0.05  # [s] simulated
-_MOST_DELAY = 1.0  # [s] simulated, of a line fault
 # How often things happen, per control cycle.
 _ILLEGAL, _HOLD = 0.01, 0.002
 _SILENCE, _SLOW, _FAULT, _RESET, _LOOK, _PAUSE = 0.0004, 0.0004, 0.0006, 0.0003, 0.001, 0.0002
@@ -54,7 +41,6 @@ _LINE = (
     FaultKind.DELAY_STATES,
 )
 _DELAYS = (FaultKind.DELAY_COMMANDS, FaultKind.DELAY_STATES)
-_NEVER = -math.inf
 
 
 class _Controller(ManagedNode):
@@ -79,13 +65,9 @@ class Player:
         self._heard_at = time.monotonic()
         self._sent: CommandMessage | None = None  # the answer to the last state
         self._repeatable = False
-        self._must_refuse = False
-        self._answered = (_NEVER, _NEVER)  # [s] wall time of the answers before the last, and last
+        self._count = RefusalCount(_PATIENCE)
         self._silent = 0
         self._tripped = False  # by a reflex that the last state does not tell of yet
-        self._known = False  # whether the count can be known
-        self._line_until = _NEVER  # [s] simulated
-        self._base = self._open = 0  # refused when last known, commands sent since
         self.events: Counter[str] = Counter()
         """How often what happened."""
 
@@ -123,23 +105,34 @@ class Player:
 
     def tour(self) -> None:
         """Show each object of the library once: what is loaded then is loaded."""
-        self.rest(0.0)
         for name in object_names():
             self._watcher.look()
-            self._watcher.place(Placement(HOME, name))
-            self.rest(0.5)
+            self._show(name)
+            self._watcher.look_away()
 
-    def rest(self, seconds: float = 2.0) -> None:
-        """End all faults and go on for a while without mischief [s, simulated]."""
+    def rest(self) -> None:
+        """End all faults and stand before the same scene as after every other rest."""
+        self._watcher.look_away()
         self._end_faults()
-        until = self._watcher.robot_time() + seconds
+        for name in ('', 'box'):
+            self._show(name)
+
+    def _show(self, name: str) -> None:
+        """A second with one object and without mischief [simulated]."""
+        self._watcher.place(Placement(HOME, name))
+        self._count.line_is_new(self._time)
+        until = self._watcher.robot_time() + 1.0
         while self._time < until:
             self._exchange(calm=True)
-        self._watcher.look_away()
 
     @property
     def _time(self) -> float:
         return 0.0 if self._last is None else self._last.time
+
+    @property
+    def _lost(self) -> bool:
+        """Whether it is not known that the robot waits for answers, but can become known."""
+        return not self._count.known and not self._count.line_acts(self._time)
 
     # One state, one answer
 
@@ -163,7 +156,7 @@ class Player:
             self._check(state, last)
         elif problem := unsound(state):
             self._fail(problem, state)
-        self._last, self._sent, self._must_refuse, self._tripped = state, None, False, False
+        self._last, self._sent, self._tripped = state, None, False
         self.events['states'] += 1
         if self._silent > 0:
             self._silent -= 1
@@ -174,7 +167,7 @@ class Player:
         silence = time.monotonic() - self._heard_at
         if silence > (_GONE if self._last is not None else _START_TIME):
             raise SoakError(f'no robot/state for {silence:.0f} s, last at {self._time:g} s')
-        if self._line_until > self._time:
+        if self._count.line_acts(self._time):
             self.events['no states left: faults ended'] += 1
             self._end_faults()
 
@@ -182,7 +175,7 @@ class Player:
         """The robot shows a state again, in case that it or its answer got lost."""
         self.events['states repeated'] += 1
         if self._sent is not None and self._repeatable:
-            self._open += 1
+            self._count.repeated()
             self._publisher.publish(self._sent)
 
     def _check(self, state: RobotState, last: RobotState) -> None:
@@ -192,27 +185,13 @@ class Player:
             self._fail(f'state {last.sequence} is followed by {state.sequence}', state)
         if state.commands_missed < last.commands_missed:
             self._fail('commands_missed shrinks', state)
-        grown = state.commands_refused - last.commands_refused
-        if grown < 0:
-            self._fail(f'commands_refused shrinks by {-grown}', state)
-        if self._known:
-            self._known = (
-                state.sequence == last.sequence + 1
-                and self._heard_at - self._answered[0] < _PATIENCE
-            )
-        if self._known:
-            if grown != self._must_refuse:
-                was = 'illegal' if self._must_refuse else 'legal'
-                self._fail(f'{grown} refusals counted after one {was} command', state)
-            self.events['refusals counted as known'] += grown
+        if problem := self._count.check(state, last, self._heard_at):
+            self._fail(problem, state)
+        if self._count.known:
             self.events['states with a known count'] += 1
-        elif state.commands_refused - self._base > self._open:
-            count = state.commands_refused - self._base
-            self._fail(f'{count} refusals counted after {self._open} commands', state)
-        elif state.time > self._line_until and state.reason == 'recovered':
-            self._known = self._sent is not None and self._sent.mode == CommandMode.RECOVER
-        if self._known:
-            self._base, self._open = state.commands_refused, 0
+            self.events['refusals known and counted'] += (
+                state.commands_refused - last.commands_refused
+            )
         if state.mode is not last.mode and state.mode in LATCHED:
             name = state.reason.split(': ')[1] if state.mode is RobotMode.REFLEX else ''
             self.events[f'{state.mode.name.lower()}: {name}'.rstrip(': ')] += 1
@@ -227,7 +206,7 @@ class Player:
         latched = state.mode in LATCHED or self._tripped
         chance = float(random.random())
         mode, effort, wrong = CommandMode.EFFORT, self._mischief.legal(state), ''
-        if not self._known and state.time > self._line_until:
+        if self._lost:
             mode = CommandMode.RECOVER  # whose effect tells that the robot waits for answers
         elif latched and (calm or chance < RECOVER):
             mode = CommandMode.RECOVER
@@ -240,8 +219,9 @@ class Player:
             self.events[f'illegal: {wrong}'] += 1
         elif chance < _ILLEGAL + _HOLD:
             mode, effort = CommandMode.HOLD, np.full(N_JOINTS, np.nan)
+        recovers = mode is CommandMode.RECOVER
+        self._count.sent(must_refuse=bool(wrong) or (latched and not recovers), recovers=recovers)
         self._send(message, number, mode, effort, wrong)
-        self._must_refuse = bool(wrong) or (latched and mode is not CommandMode.RECOVER)
         self.events['commands sent'] += 1
 
     def _send(
@@ -253,15 +233,13 @@ class Player:
             message.mode = int(self._random.integers(len(CommandMode), 256))
         # Answers to another state would be refused twice.
         self._repeatable = wrong not in ('stale', 'early')
-        self._open += 1
         self._publisher.publish(message)
-        self._answered = (self._answered[1], time.monotonic())
 
     # What else happens
 
     def _happen(self) -> bool:
         """Now and then a fault, a reset, or silence; whether to answer the state after it."""
-        if not self._known and self._time > self._line_until:
+        if self._lost:
             return True
         chance = self._random.random(6)
         if chance[0] < _FAULT:
@@ -280,13 +258,10 @@ class Player:
             return False
         if chance[5] < _SILENCE:
             self._silent = self._mischief.silence()
-            self._doubt()
+            self._count.lose()
             self.events['silence'] += 1
             return False
         return True
-
-    def _doubt(self) -> None:
-        self._known = False
 
     def _inject(self) -> None:
         fault = self._mischief.fault()
@@ -295,28 +270,18 @@ class Player:
         if fault.kind is FaultKind.REFLEX:
             self._tripped = True
         elif fault.kind is FaultKind.NONE:
-            self._line_ends()
+            self._count.line_mended(self._watcher.robot_time())
         elif fault.kind in _LINE:
-            self._doubt()
-            end = self._watcher.robot_time() + (fault.duration or math.inf) + _MARGIN
-            end += fault.magnitude if fault.kind in _DELAYS else 0.0
-            self._line_until = max(self._line_until, end)
+            until = self._watcher.robot_time() + (fault.duration or math.inf)
+            self._count.line_fails(until, fault.magnitude if fault.kind in _DELAYS else 0.0)
 
     def _end_faults(self) -> None:
         self._watcher.inject_fault(FaultKind.NONE, timeout=_GONE)
-        self._line_ends()
-
-    def _line_ends(self) -> None:
-        """What was delayed until now arrives yet."""
-        latest = self._watcher.robot_time() + _MOST_DELAY + _MARGIN
-        self._line_until = min(self._line_until, latest)
+        self._count.line_mended(self._watcher.robot_time())
 
     def _reset(self) -> None:
         if self._random.random() < 0.2 and (problem := self._watcher.refusals()):
             raise SoakError(f'{problem}, at {self._time:g} s')
         self._watcher.place(self._mischief.placement())
         self.events['reset'] += 1
-        if self._line_until > self._time:
-            # The lines are new, but an answer may be between here and there.
-            self._doubt()
-        self._line_until = _NEVER
+        self._count.line_is_new(self._time)

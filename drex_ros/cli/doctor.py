@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from rich.console import Console
@@ -146,6 +147,33 @@ def check_rendering() -> Finding:
                    'sudo apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri')
 
 
+# Module and the package that brings it.
+_LIBRARIES = {
+    'av': 'av', 'coacd': 'coacd', 'collada': 'pycollada', 'cv2': 'opencv-python-headless',
+    'manifold3d': 'manifold3d', 'mujoco': 'mujoco', 'pinocchio': 'pin', 'trimesh': 'trimesh',
+    'xacro': 'xacro',
+}  # fmt: skip
+
+
+def check_libraries() -> Finding:
+    """Are the libraries there that the robot's parts load when they need them?"""
+    missing = [package for name, package in _LIBRARIES.items() if find_spec(name) is None]
+    if missing:
+        return Finding('Libraries', 'fail', f'missing: {", ".join(missing)}',
+                       f'make setup, or pip install {" ".join(missing)}')
+    return Finding('Libraries', 'ok', ', '.join(_LIBRARIES))
+
+
+def check_robot() -> Finding:
+    """Can the robot be built from its description?"""
+    result = _python('from drex_ros.hardware.mujoco_model import robot_spec\n'
+                     'print(robot_spec(0.001).compile().nv)')
+    if result.returncode != 0:
+        return Finding('Robot', 'fail', _last_line(result.stderr),
+                       'pip install example-robot-data, or set ROBOT_DATA to its folder')
+    return Finding('Robot', 'ok', f'builds in MuJoCo with {result.stdout.strip()} joints')
+
+
 def check_compiler() -> Finding:
     """A C++ compiler, to build the interfaces."""
     found = next((path for name in ('c++', 'g++', 'clang++') if (path := shutil.which(name))), '')
@@ -193,7 +221,7 @@ def check_disk() -> Finding:
 
 CHECKS: tuple[Check, ...] = (
     check_python, check_ros, check_domain, check_dds, check_shared_memory, check_rendering,
-    check_compiler, check_interfaces, check_package, check_disk,
+    check_libraries, check_robot, check_compiler, check_interfaces, check_package, check_disk,
 )  # fmt: skip
 
 

@@ -13,8 +13,8 @@ from drex_command import run_drex
 # The command of the same name hides the module from a plain import.
 doctor = importlib.import_module('drex_ros.cli.doctor')
 
-NAMES = ['Python', 'ROS 2', 'ROS domain', 'DDS', 'Shared memory', 'Rendering', 'Compiler',
-         'Interfaces', 'Package', 'Disk']  # fmt: skip
+NAMES = ['Python', 'ROS 2', 'ROS domain', 'DDS', 'Shared memory', 'Rendering', 'Libraries',
+         'Robot', 'Compiler', 'Interfaces', 'Package', 'Disk']  # fmt: skip
 
 
 def findings(tmp_path: Path, **environ: str) -> tuple[int, dict[str, dict[str, Any]]]:
@@ -55,7 +55,7 @@ def test_each_failure_has_its_remedy(tmp_path: Path) -> None:
     assert found['ROS 2']['level'] == 'fail'
     assert 'rmw_of_nobody' in found['ROS 2']['detail']
     assert 'RMW_IMPLEMENTATION' in found['ROS 2']['remedy']
-    assert {found[name]['level'] for name in ('Interfaces', 'Disk')} == {'ok'}
+    assert {found[name]['level'] for name in ('Interfaces', 'Libraries', 'Disk')} == {'ok'}
 
 
 @pytest.mark.parametrize(

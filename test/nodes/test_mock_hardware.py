@@ -29,13 +29,14 @@ class Answerer:
     def __init__(self, ros):
         self.states = []
         self.effort = None
+        self.ahead = 0
         self._publisher = ros.node.create_publisher(RobotCommand, 'robot/command', NEWEST)
         ros.node.create_subscription(RobotState, 'robot/state', self._answer, NEWEST)
 
     def _answer(self, state):
         self.states.append(state)
         if self.effort is not None:
-            command = RobotCommand(header=state.header, sequence=state.sequence)
+            command = RobotCommand(header=state.header, sequence=state.sequence + self.ahead)
             command.mode = RobotCommand.MODE_EFFORT
             command.effort[:] = self.effort
             self._publisher.publish(command)
@@ -111,6 +112,17 @@ def test_refuses_nan_and_says_why(ros, robot, mock):
         'command refused: effort of panda_joint1 is nan, must be a number'
     )
     np.testing.assert_allclose(robot.last.position, HOME, atol=1e-3)
+
+
+def test_a_controller_that_numbers_wrongly_is_refused_and_told(ros, robot, mock):
+    mock(real_time_factor=0.0)
+    robot.effort, robot.ahead = 0.0, 1000
+    ros.spin_until(lambda: robot.states and robot.last.commands_refused > 3)
+    assert robot.last.mode == RobotState.MODE_HOLD
+    assert robot.last.reason.startswith('command refused: it answers state ')
+    assert ', which is not yet: now ' in robot.last.reason
+    robot.ahead = 0
+    wait_for_mode(ros, robot, RobotState.MODE_EFFORT)
 
 
 def test_free_running_holds_after_the_deadline(ros, robot, mock):
