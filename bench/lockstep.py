@@ -146,9 +146,7 @@ def measure(options: argparse.Namespace) -> Result | None:
     names = ['hybrid_impedance_controller', *(['mock_camera'] if 'camera' in options.case else [])]
     common = ['-p', 'use_sim_time:=true', '--log-level', 'warn']
     others = [
-        subprocess.Popen(
-            [sys.executable, '-m', f'drex_ros.nodes.{name}', '--ros-args', *common]
-        )
+        subprocess.Popen([sys.executable, '-m', f'drex_ros.nodes.{name}', '--ros-args', *common])
         for name in names
     ]
     try:

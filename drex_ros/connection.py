@@ -129,6 +129,8 @@ class Connection:
 
     def _nobody(self, topic: str) -> str:
         """What to check when nobody is heard."""
+        if self._node.count_publishers(self._node.resolve_topic_name(topic)):
+            return f'no message on {topic}: is the simulator paused?'
         return (
             f'nobody serves {self._node.resolve_topic_name(topic)} in ROS domain '
             f'{self._context.get_domain_id()}: is the stack running, in this namespace and domain?'

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from sensor_msgs.msg import Image
@@ -27,7 +28,7 @@ from drex_interfaces.srv import InjectFault, MockReset, MockStep
 from drex_ros.connection import PATIENCE, Connection, DrexError
 from drex_ros.hardware.faults import FaultKind as Fault
 from drex_ros.nodes.conversions import QUEUED, seconds
-from drex_ros.robot.joints import Array
+from drex_ros.robot.joints import N_JOINTS, Array
 
 __all__ = ['DrexError', 'Fault', 'Pictures', 'Simulator']
 
@@ -52,6 +53,7 @@ class Simulator(Connection):
         super().__init__(namespace, name)
         node = self._node
         self._truth: GroundTruth | None = None
+        self._begin = 0.0  # [s] of the last reset
         self._listen(GroundTruth, 'mock/ground_truth', self._on_truth, 10)
         self._reset = node.create_client(MockReset, 'mock/reset')
         self._pause = node.create_client(SetBool, 'mock/pause')
@@ -85,6 +87,14 @@ class Simulator(Connection):
             seed: of every random number from here on; 0: go on with the present ones.
             timeout: wall time to wait [s]; a new mesh may have to be cut into convex parts.
         """
+        _check('seed', seed, 0, 2**63 - 1)
+        for name, values, size in (
+            ('posture', posture, N_JOINTS),
+            ('position', position, 3),
+            ('quaternion', quaternion, 4),
+        ):
+            if values is not None and len(values) != size:
+                raise DrexError(f'{name} has {len(values)} numbers, must have {size}')
         request = MockReset.Request(
             object=thing,
             object_mass=mass,
@@ -99,9 +109,11 @@ class Simulator(Connection):
             place, turn = request.object_pose.position, request.object_pose.orientation
             place.x, place.y, place.z = (float(value) for value in position)
             turn.x, turn.y, turn.z, turn.w = (float(value) for value in quaternion)
-        self._call(self._reset, request, timeout)
+        response = self._call(self._reset, request, timeout)
         with self._changed:
-            self._truth = None
+            self._begin = seconds(response.header.stamp)
+            if self._truth is not None and seconds(self._truth.header.stamp) < self._begin:
+                self._truth = None
 
     def pause(self, paused: bool = True, timeout: float = PATIENCE) -> None:
         """Stop the time of the simulator, or let it go on."""
@@ -109,8 +121,13 @@ class Simulator(Connection):
 
     def step(self, cycles: int, timeout: float = 12 * PATIENCE) -> float:
         """Run control cycles of a paused simulator; the simulated time after them [s]."""
+        _check('cycles', cycles, 1, 2**32 - 1)
         response = self._call(self._step, MockStep.Request(cycles=cycles), timeout)
-        return seconds(response.header.stamp)
+        time = seconds(response.header.stamp)
+        with self._changed:
+            if self._truth is not None and seconds(self._truth.header.stamp) < time:
+                self._truth = None
+        return time
 
     def inject_fault(
         self,
@@ -130,20 +147,25 @@ class Simulator(Connection):
             duration: simulated time until it is over [s]; 0: until it is ended.
             timeout: wall time to wait [s].
         """
+        try:
+            fault = Fault(fault)
+        except ValueError:
+            names = ', '.join(kind.name for kind in Fault)
+            raise DrexError(f'no fault {fault!r}; there are: {names}') from None
         request = InjectFault.Request(
             fault=int(fault), joint=joint, magnitude=magnitude, duration=duration
         )
         self._call(self._inject, request, timeout)
 
     def truth(self, timeout: float = PATIENCE) -> GroundTruth:
-        """The next mock/ground_truth: object, contacts, forces of the fingers."""
-        with self._changed:
-            self._truth = None
+        """The newest mock/ground_truth that was not given before; waits for one."""
+
+        def take() -> GroundTruth | None:
+            newest, self._truth = self._truth, None
+            return newest
+
         return self._wait_for(
-            lambda: self._truth,
-            timeout,
-            'mock/ground_truth',
-            lambda: self._nobody('mock/ground_truth'),
+            take, timeout, 'mock/ground_truth', lambda: self._nobody('mock/ground_truth')
         )
 
     def object_position(self, timeout: float = PATIENCE) -> Array:
@@ -152,12 +174,21 @@ class Simulator(Connection):
         return np.array((place.x, place.y, place.z))
 
     def pictures(self, count: int, timeout: float = 6 * PATIENCE) -> Pictures:
-        """Wait for a number of pictures of the camera, colour and depth each."""
+        """Wait for a number of pictures of the camera, colour and depth each.
+
+        None of them was taken before the last reset().
+        """
         colour: list[Image] = []
         depth: list[Image] = []
+
+        def keep(images: list[Image], image: Image) -> None:
+            if seconds(image.header.stamp) >= self._begin:
+                images.append(image)
+
+        topics = {'camera/color': colour, 'camera/aligned_depth_to_color': depth}
         listeners = [
-            self._listen(Image, 'camera/color/image_raw', colour.append, QUEUED),
-            self._listen(Image, 'camera/aligned_depth_to_color/image_raw', depth.append, QUEUED),
+            self._listen(Image, f'{topic}/image_raw', partial(keep, images), QUEUED)
+            for topic, images in topics.items()
         ]
         try:
             self._wait_for(
@@ -173,3 +204,8 @@ class Simulator(Connection):
 
     def _on_truth(self, message: GroundTruth) -> None:
         self._truth = message
+
+
+def _check(name: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise DrexError(f'{name} is {value}, must be in {least} .. {most}')

@@ -121,7 +121,10 @@ def view(
         ),
     ] = None,
     scene: Annotated[str, typer.Option(help='Scene of config/scenes, or its file.')] = 'table',
-    hand: Annotated[str, typer.Option(help='right or left.')] = 'right',
+    hand: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help='right or left; default: that of the running stack, else right.'),
+    ] = None,
     posture: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help='home, reach or grasp; default: reach.'),
@@ -145,6 +148,7 @@ def view(
     live: Annotated[
         bool, typer.Option('--live', help='Show the running stack, from mock/scene.')
     ] = False,
+    namespace: Annotated[str, typer.Option(help='Of the running stack, for --live.')] = '',
 ) -> None:
     """See the robot: in a window, or as a picture or video file.
 
@@ -158,7 +162,17 @@ def view(
     try:
         show(
             ViewOptions(
-                thing, scene, hand, posture, output, size, camera, seconds, exposures, live
+                thing,
+                scene,
+                hand,
+                posture,
+                output,
+                size,
+                camera,
+                seconds,
+                exposures,
+                live,
+                namespace,
             )
         )
     except ViewError as error:

@@ -12,7 +12,9 @@ from types import TracebackType
 import numpy as np
 import rclpy
 from rclpy.context import Context
+from rclpy.exceptions import NameValidationException
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.validate_namespace import validate_namespace
 
 from drex_interfaces.msg import MockScene
 from drex_ros.cli.errors import ViewError
@@ -26,10 +28,17 @@ PATIENCE = 5.0
 class LiveScene:
     """Follows mock/scene. For one thread; use as a context manager."""
 
-    def __init__(self) -> None:
+    def __init__(self, namespace: str = '') -> None:
+        """Join the graph; namespace is that of the stack."""
+        self.hand = ''
+        """Which hand the stack has; known with the first moment."""
+        try:
+            validate_namespace(namespace if namespace.startswith('/') else f'/{namespace}')
+        except NameValidationException as error:
+            raise ViewError(f'--namespace: {str(error).splitlines()[0].rstrip(":")}') from None
         self._context = Context()
         self._context.init()
-        self._node = rclpy.create_node('drex_view', context=self._context)
+        self._node = rclpy.create_node('drex_view', namespace=namespace, context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         self._waiting: deque[MockScene] = deque()
@@ -44,7 +53,8 @@ class LiveScene:
             if left <= 0.0:
                 raise ViewError(
                     f'nothing on {self._topic} for {PATIENCE:g} s: start the simulator, '
-                    'drex launch drex.launch.yaml, with the same ROS_DOMAIN_ID'
+                    'drex launch drex.launch.yaml, with the same ROS_DOMAIN_ID; '
+                    'in a namespace: --namespace'
                 )
             self._executor.spin_once(timeout_sec=min(left, 0.1))
         return _moment(self._waiting.popleft())
@@ -59,6 +69,7 @@ class LiveScene:
         return _moment(message)
 
     def _on_scene(self, message: MockScene) -> None:
+        self.hand = message.hand
         self._waiting.append(message)
 
     def record(self, length: float) -> Iterator[Moment]:

@@ -31,7 +31,7 @@ POSTURES: dict[str, Array] = {
     'reach': constant(_REACH + _OPEN),
     'grasp': constant(_REACH + _CLOSED),
 }
-"""Joint positions [rad], shape (23,): at rest, and over the object with the hand open, closed."""
+"""Joint positions [rad], shape (23,): at rest, and reaching out with the hand open, closed."""
 
 _TARGETS = 50.0  # [Hz]
 _CYCLE = 4.0  # [s] in which the hand closes and opens

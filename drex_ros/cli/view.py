@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,7 +58,8 @@ class ViewOptions:
     thing: str | None = None
     """Object of the library, or path of its file; 'none' for none; None: a mug."""
     scene: str = 'table'
-    hand: str = 'right'
+    hand: str | None = None
+    """right or left; None: that of the running stack, else right."""
     posture: str | None = None
     """One of POSTURES; None: reach."""
     output: Path | None = None
@@ -72,12 +73,15 @@ class ViewOptions:
     """Drawings of which each picture is the mean; None: as is usual for the kind."""
     live: bool = False
     """Show the running stack."""
+    namespace: str = ''
+    """In which that is."""
 
 
 def show(options: ViewOptions) -> None:
     """Show it until the window is closed, or write it to a file. Raises ViewError."""
     try:
         _check(options)
+        options = replace(options, hand=_hand(options))
         scene = load_scene(options.scene)
         if options.output is None:
             _show_window(options, scene)
@@ -96,7 +100,7 @@ def show(options: ViewOptions) -> None:
 
 def _check(options: ViewOptions) -> None:
     for name, value, valid in (
-        ('hand', options.hand, HANDS),
+        ('hand', options.hand or 'right', HANDS),
         ('camera', options.camera, CAMERAS),
         ('posture', options.posture or 'reach', tuple(POSTURES)),
     ):
@@ -117,6 +121,14 @@ def _check(options: ViewOptions) -> None:
         _size(options, (0, 0))
     elif not has_display():
         raise ViewError('no display here (DISPLAY is not set): give --output picture.png or .mp4')
+
+
+def _hand(options: ViewOptions) -> str:
+    if options.hand is None and options.live:
+        with _live(options) as live:
+            live.next()
+            return live.hand
+    return options.hand or 'right'
 
 
 def _thing(options: ViewOptions) -> str:
@@ -165,16 +177,16 @@ def _show_window(options: ViewOptions, scene: Scene) -> None:
     sensor = options.camera == 'sensor'
     if not options.live:
         performance = _performance(options)
-        window = Window(scene, _thing(options), options.hand, sensor=sensor)
+        window = Window(scene, _thing(options), options.hand or 'right', sensor=sensor)
         try:
             show_physics(window, performance)
         finally:
             window.close()
         return
-    with _live() as live:
+    with _live(options) as live:
         moment: Moment | None = live.next()
         while moment is not None:
-            window = Window(scene, moment.thing, options.hand, sensor=sensor)
+            window = Window(scene, moment.thing, options.hand or 'right', sensor=sensor)
             try:
                 moment = show_live(window, live, moment)
             finally:
@@ -183,7 +195,7 @@ def _show_window(options: ViewOptions, scene: Scene) -> None:
 
 def _write(options: ViewOptions, scene: Scene, output: Path) -> None:
     console = Console(stderr=True)
-    with Photographer(scene, options.hand) as photographer:
+    with Photographer(scene, options.hand or 'right') as photographer:
         if _is_movie(options):
             moments, rate = _moments(options, console)
             size = _write_movie(options, scene, photographer, moments, rate, output, console)
@@ -218,7 +230,7 @@ def _write_movie(
 def _moment(options: ViewOptions) -> Moment:
     """What a picture shows."""
     if options.live:
-        with _live() as live:
+        with _live(options) as live:
             return live.next()
     return _performance(options).moment()
 
@@ -229,26 +241,26 @@ def _moments(options: ViewOptions, console: Console) -> tuple[list[Moment], int]
         count = max(round(options.seconds * _RATE), 1)
         played = _performance(options).play(count / _RATE, _RATE)
         return list(_progress(played, 'moving the robot', console, count)), _RATE
-    with _live() as live, console.status('recording the stack ...'):
+    with _live(options) as live, console.status('recording the stack ...'):
         moments = list(live.record(options.seconds))
     steps = np.diff([moment.time for moment in moments])
-    # Set back by a reset, the clock of the stack makes one step that is no period.
-    period = float(np.median(steps)) if len(steps) else 1.0 / _RATE
+    # Frames come in whole control cycles, so single steps differ from the period.
+    period = float(np.mean(steps)) if len(steps) else 1.0 / _RATE
     return moments, int(np.clip(round(1.0 / max(period, 1e-3)), 1, 60))
 
 
-def _live() -> LiveScene:
+def _live(options: ViewOptions) -> LiveScene:
     try:
         from drex_ros.cli.live import LiveScene
     except ImportError as error:
         raise ViewError(f'--live needs ROS ({error}): source its setup.bash first') from None
-    return LiveScene()
+    return LiveScene(options.namespace)
 
 
 def _performance(options: ViewOptions) -> Performance:
     return Performance(
         scene=options.scene,
-        hand=options.hand,
+        hand=options.hand or 'right',
         thing=_thing(options),
         posture=options.posture or 'reach',
     )

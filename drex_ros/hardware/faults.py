@@ -145,9 +145,13 @@ def _joint_of(fault: FaultKind, joint: str) -> int:
 
 
 class LossyLine(Generic[T]):
-    """A line between robot and controller that loses and delays what is sent."""
+    """A line between robot and controller that loses and delays what is sent.
 
-    def __init__(self, seed: int) -> None:
+    When the delay ends or shrinks, what was on its way arrives at once, and the newest counts.
+    """
+
+    def __init__(self, *seed: int) -> None:
+        """An empty line; lines of different seeds lose different things."""
         self._on_the_way: deque[tuple[float, T]] = deque()
         self._random = np.random.default_rng(seed)
 
@@ -165,9 +169,13 @@ class LossyLine(Generic[T]):
         if loss is None and delay is None and not self._on_the_way:
             return item
         if item is not None and not (loss is not None and self._random.random() < loss):
-            self._on_the_way.append((now + (delay or 0.0), item))
+            self._on_the_way.append((now, item))
         newest = None
         # Half a microsecond: simulated times are sums of periods.
-        while self._on_the_way and self._on_the_way[0][0] <= now + 5e-7:
+        while self._on_the_way and self._on_the_way[0][0] <= now - (delay or 0.0) + 5e-7:
             newest = self._on_the_way.popleft()[1]
         return newest
+
+    def clear(self) -> None:
+        """Forget what is on its way; the random numbers go on."""
+        self._on_the_way.clear()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from drex_ros.hardware.backend import Backend, BackendError, RobotInfo, refusal
-from drex_ros.hardware.faults import FaultKind, Faults
+from drex_ros.hardware.faults import FaultError, FaultKind, Faults
 from drex_ros.hardware.motors import MotorSettings
 from drex_ros.hardware.reflexes import CollisionDetector, ReflexSettings, overspeed, torque_jump
 from drex_ros.hardware.scene import ObjectPose
@@ -70,7 +70,7 @@ class MujocoBackend(Backend):
                 f'physics_rate is {physics:g} Hz, must be a multiple of control_rate ({rate:g} Hz)'
             )
         self._period = 1.0 / rate
-        self._deadline_cycles = round(settings.command_deadline * rate)
+        self._deadline_cycles = max(round(settings.command_deadline * rate), 1)
         self._stop_cycles = max(round(settings.stop_after * rate), self._deadline_cycles)
         self._info = RobotInfo('mujoco', JOINT_NAMES, LIMITS, rate, settings.command_deadline)
         self._connected = False
@@ -93,6 +93,8 @@ class MujocoBackend(Backend):
         )
         self._sensors = JointSensors(settings.sensors, self._period)
         self._collisions = CollisionDetector(settings.reflexes, self._period)
+        self.episode = 0
+        """Counts resets."""
         self._sequence = -1  # the reset below makes it the first
         self._refused = 0
         self._missed = 0
@@ -133,6 +135,7 @@ class MujocoBackend(Backend):
             start = HOME + self._random.uniform(-spread, spread, N_JOINTS)
             position = np.clip(start, LIMITS.lower, LIMITS.upper)
         self.simulation.place(position)
+        self.episode += 1
         self.faults.clear()
         self._sensors.reset(position, self._random)
         self._collisions.reset()
@@ -216,6 +219,8 @@ class MujocoBackend(Backend):
 
     def inject(self, kind: int, joint: str, magnitude: float, duration: float) -> FaultKind:
         """Have a fault from now on (see Faults.inject). Raises FaultError."""
+        if kind == FaultKind.FRICTION and self.simulation.thing is None:
+            raise FaultError('FRICTION: there is no object whose friction could change')
         fault = self.faults.inject(kind, joint, magnitude, duration, self.time)
         if fault is FaultKind.REFLEX:
             self._trip('injected fault')
@@ -236,6 +241,7 @@ class MujocoBackend(Backend):
             self._before = self._commanded
         else:
             self._commanded = simulation.hold(self._substeps)
+        simulation.check()
         self._sequence += 1
         self._cycles_since_command += 1
         self._missed_this_cycle = False
@@ -297,13 +303,13 @@ def overridden(
     finger_friction: float = 0.0,
 ) -> ObjectModel:
     """The object with another mass [kg] or friction; 0 keeps its own. Raises ValueError."""
-    for name, value, most in (
-        ('object_mass', mass, 20.0),
-        ('object_friction', friction, 2.0),
-        ('finger_friction', finger_friction, 2.0),
+    for name, value, least, most in (
+        ('object_mass', mass, 1e-3, 20.0),
+        ('object_friction', friction, 0.0, 2.0),
+        ('finger_friction', finger_friction, 0.0, 2.0),
     ):
-        if not 0.0 <= value <= most:  # false for NaN too
-            raise ValueError(f'{name} is {value:g}, must be in 0 .. {most:g}')
+        if value != 0.0 and not least <= value <= most:  # false for NaN too
+            raise ValueError(f'{name} is {value:g}, must be 0 or in {least:g} .. {most:g}')
     if mass:
         thing = replace(thing, mass=mass, inertia=thing.inertia * (mass / thing.mass))
     return replace(

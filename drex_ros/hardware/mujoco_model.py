@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from drex_ros.robot.camera import CameraModel
 from drex_ros.robot.description import robot_urdf
-from drex_ros.robot.joints import JOINT_NAMES, ROTOR_INERTIA, Array
+from drex_ros.robot.joints import JOINT_NAMES, ROTOR_INERTIA
 from drex_ros.robot.mesh_files import Colour, Surface
 from drex_ros.robot.rotations import to_wxyz
 from drex_ros.robot.visuals import VisualPart, visual_parts
@@ -123,36 +123,3 @@ class JointMap:
         self.motor: npt.NDArray[np.intp] = np.array(
             [model.actuator(name).id for name in JOINT_NAMES], dtype=np.intp
         )
-
-
-class GravityModel:
-    """Torque that carries the robot's own weight, from MuJoCo itself."""
-
-    def __init__(self, model: mujoco.MjModel, joints: JointMap) -> None:
-        self._model = model
-        self._joints = joints
-        self._data = mujoco.MjData(model)  # never moves: bias forces are gravity alone
-        self._torque = np.zeros(model.nv)
-
-    def __call__(self, position: Array) -> Array:
-        """Joint torques [N m], shape (23,), at a posture [rad]."""
-        data = self._data
-        data.qpos[self._joints.position] = position
-        mujoco.mj_kinematics(self._model, data)
-        mujoco.mj_comPos(self._model, data)
-        mujoco.mj_rne(self._model, data, 0, self._torque)
-        return self._torque[self._joints.velocity]
-
-    def effective_inertia(self, position: Array) -> Array:
-        """Inertia each joint moves when the others stand still [kg m^2], shape (23,)."""
-        data, dofs = self._data, self._joints.velocity
-        data.qpos[self._joints.position] = position
-        mujoco.mj_fwdPosition(self._model, data)
-        unit, row = np.zeros(self._model.nv), np.zeros(self._model.nv)
-        inertia = np.empty(len(dofs))
-        for i, dof in enumerate(dofs):
-            unit[dof] = 1.0
-            mujoco.mj_mulM(self._model, data, row, unit)
-            inertia[i] = row[dof]
-            unit[dof] = 0.0
-        return inertia

@@ -23,7 +23,7 @@ TABLE = 'table'
 CAMERA = 'camera'
 
 BARE_FRICTION = 0.8
-"""Coulomb friction of the robot on what is no object of the library: rubber on the table."""
+"""Coulomb friction of the robot where there is no object: rubber on the table."""
 
 # Measured to hold a grasp: the friction cone is elliptic and stiffer than the normal direction by
 # this much. A held can of 1 kg creeps by 5 to 18 um/s, as it happens to lie in the hand; where it

@@ -28,6 +28,7 @@ _NUMBERS = {
     },
     'object': {'position': 2, 'yaw': 1},
 }
+_MOST_PIXELS = 4096
 _POSITIVE = {('table', 'size'), ('table', 'height')} | {
     ('camera', key) for key in ('width', 'height', 'fx', 'fy')
 }
@@ -136,6 +137,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _whole(path: Path, name: str, value: float) -> int:
-    if not value.is_integer():
-        raise SceneError(f'{path}: {name} is {value!r}, must be a whole number')
+    if not value.is_integer() or value > _MOST_PIXELS:
+        right = f'a whole number up to {_MOST_PIXELS}'
+        raise SceneError(f'{path}: {name} is {value:g}, must be {right}')
     return int(value)

@@ -62,7 +62,9 @@ class JointSensors:
         self._noise = _by_part(settings.arm_effort_noise, settings.hand_effort_noise)
         self._bias_sigma = _by_part(settings.arm_effort_bias, settings.hand_effort_bias)
         self._noisy = bool(self._noise.any())
-        self._stepped = bool((self._resolution > 0.0).all())
+        self._stepped = bool(self._resolution.any())
+        # A step of zero is none: far below what a double of this size can tell.
+        self._resolution[self._resolution == 0.0] = 1e-15
         self._period = period
         bandwidth = settings.velocity_bandwidth
         self._memory = math.exp(-2.0 * math.pi * bandwidth * period)

@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+import math
+
 import mujoco
 import numpy as np
 
+from drex_ros.hardware.backend import BackendError
 from drex_ros.hardware.motors import Motors, MotorSettings
 from drex_ros.hardware.scene import OBJECT, ObjectPose, object_place, scene_spec
 from drex_ros.hardware.scene_file import load_scene
@@ -20,6 +23,7 @@ HOLD_STIFFNESS = constant((600, 600, 600, 600, 250, 150, 50) + 16 * (3.0,))
 """Spring of the hardware's own hold [N m/rad], critically damped. Shape (23,)."""
 
 _STANDS = 0.1  # [rad/s] slower than this a joint stands
+_REACH = 3.0  # [m] from the robot within which an object may be put
 _UNIT = 1e-3  # how far the length of a quaternion may be from 1
 
 
@@ -107,6 +111,12 @@ class Simulation:
             self._advance(effort)
         self._note_effort()
 
+    def check(self) -> None:
+        """Raise BackendError when the numbers of the simulation are no longer numbers."""
+        # One sum finds any of them, at a tenth of the cost of looking at each.
+        if not math.isfinite(self.data.qpos.sum() + self.data.qvel.sum()):
+            raise BackendError('the simulation has diverged: positions are no longer finite')
+
     def set_friction(self, friction: float | None) -> None:
         """Another friction of object and table; None: its own."""
         if self.thing is not None:
@@ -136,6 +146,8 @@ class Simulation:
             friction_scale=settings.friction_scale,
             rotor_inertia_scale=settings.rotor_inertia_scale,
         ).compile()
+        # A simulation that diverges would be set back to zero and go on as if nothing were.
+        self.model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         names = tuple(self.model.joint(i).name for i in range(N_JOINTS))
         assert names == JOINT_NAMES, f'joints of the model come in the order {names}'
         self.data = data = mujoco.MjData(self.model)
@@ -160,9 +172,15 @@ class Simulation:
 
 def _checked(pose: ObjectPose) -> ObjectPose:
     length = float(np.linalg.norm(pose.quaternion))
-    if not np.isfinite(pose.position).all() or abs(length - 1.0) > _UNIT:
+    # Comparisons with NaN are false, so each asks for what is right.
+    if not (np.isfinite(pose.position).all() and abs(length - 1.0) <= _UNIT):
         raise ValueError(
             f'object pose: position {np.asarray(pose.position).tolist()}, '
             f'quaternion of length {length:g}, must be finite and of length 1'
+        )
+    if not (np.abs(pose.position) <= _REACH).all():
+        raise ValueError(
+            f'object pose: position {np.asarray(pose.position).tolist()} m, '
+            f'must be within {_REACH:g} m of the robot'
         )
     return pose

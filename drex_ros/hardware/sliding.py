@@ -6,7 +6,7 @@ MuJoCo finds contact forces as the minimum of a convex function. The price is th
 slide along each other are also driven apart, the more the faster they slide: at 1 m/s and a
 friction of 0.8 a box hops 2 mm high instead of sliding. De Saxce's correction takes the lift out
 again: the acceleration that a contact wants along its normal is lowered by what its friction would
-raise it. Contacts that stick are left as they are.
+raise it. While everything sticks, nothing is corrected.
 """
 
 from __future__ import annotations

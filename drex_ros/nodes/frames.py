@@ -6,25 +6,37 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 
 from drex_ros.nodes.entities import PolledSubscription
 
 # While a picture is drawn the physics goes on, until the next one is due.
 _AHEAD = 2
+_REPEAT = 0.5  # [s] of wall time without an answer after which the frame is sent again
 
 
 class Frames:
     """Counts camera frames, and in lockstep waits for the camera that draws them."""
 
-    def __init__(self, rendered: PolledSubscription, *, rate: float, wait: bool) -> None:
+    def __init__(
+        self,
+        rendered: PolledSubscription,
+        repeat: Callable[[], None],
+        *,
+        rate: float,
+        wait: bool,
+    ) -> None:
         """Set up for one camera.
 
         Args:
             rendered: where the numbers of finished frames come in (std_msgs/UInt64).
+            repeat: publishes the last frame again, for a camera that came after it.
             rate: frames per simulated second [Hz].
             wait: whether the physics waits for the camera.
         """
         self._rendered = rendered
+        self._repeat = repeat
+        self._repeated = 0.0
         self._rate = rate
         self._wait = wait
         self._due = 0
@@ -45,7 +57,7 @@ class Frames:
             return False
         self._due = number + 1
         self.taken += 1
-        self._since = time.perf_counter()
+        self._since = self._repeated = time.perf_counter()
         return True
 
     def ready(self, longest: float, patience: float) -> bool:
@@ -58,9 +70,13 @@ class Frames:
         while (message := self._rendered.take()) is not None:
             self._note(message.data)
         if self._wait and self.in_step and self.taken - self.finished >= _AHEAD:
-            if time.perf_counter() - self._since > patience:
+            now = time.perf_counter()
+            if now - self._since > patience:
                 self.in_step = False
             else:
+                if now - self._repeated > _REPEAT:
+                    self._repeated = now
+                    self._repeat()
                 message = self._rendered.wait(longest)
                 if message is not None:
                     self._note(message.data)

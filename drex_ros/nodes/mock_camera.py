@@ -45,8 +45,8 @@ _COMPLAIN_PERIOD = 5.0  # [s] between two lines about scenes that cannot be draw
 class _Waiting:
     """A picture that is taken and not yet published."""
 
-    due: float
-    """[s], simulated."""
+    time: float
+    """When it was taken [s], simulated."""
     stamp: Any
     picture: Picture
 
@@ -121,6 +121,10 @@ class MockCamera(ManagedNode):
     def configure(self) -> None:
         """Make the camera and its topics."""
         params = self.params
+        if params.exposure_samples % 2 == 0:
+            raise ConfigurationError(
+                f'exposure_samples is {params.exposure_samples}, must be an odd number'
+            )
         options = CameraOptions(
             hand=params.hand,
             stereo=StereoNoise(sigma=params.depth_sigma) if params.noise else None,
@@ -192,8 +196,7 @@ class MockCamera(ManagedNode):
             return
         else:
             picture = self._camera.measure(seen, state)
-        delay = self.params.exposure_delay + max(0.0, message.camera_delay)
-        self._waiting.append(_Waiting(stamp + delay, message.header.stamp, picture))
+        self._waiting.append(_Waiting(stamp, message.header.stamp, picture))
         if len(self._waiting) > _MOST_WAITING:
             self._waiting.popleft()
             self._overflowed += 1
@@ -202,6 +205,8 @@ class MockCamera(ManagedNode):
     def _follow(self, message: MockScene, stamp: float) -> None:
         """Keep time and count of frames; both begin anew when the simulator does."""
         last, self._last = self._last, message
+        if last is not None and message.episode != last.episode:
+            self._waiting.clear()  # of a scene that is no more
         if last is not None and stamp < seconds(last.header.stamp):
             self._waiting.clear()
             self._now = stamp
@@ -213,6 +218,7 @@ class MockCamera(ManagedNode):
         """What is to be seen; None, with a line in the log, when it cannot be drawn."""
         start = self._drawing.clock()
         try:
+            self._check_hand()
             seen = self._camera.draw(state)
         # ObjectError and what a wrong number makes; the next scene may be right again.
         except (ValueError, RenderingError) as error:
@@ -223,6 +229,14 @@ class MockCamera(ManagedNode):
         self._problem, self._thing = '', state.thing
         self._drawing.tick(start, self._drawing.clock())
         return seen
+
+    def _check_hand(self) -> None:
+        given = self._last.hand if self._last is not None else ''
+        if given not in ('', self.params.hand):
+            raise ValueError(
+                f'the simulator has a {given} hand, this camera draws a {self.params.hand} one: '
+                'give both the same parameter hand'
+            )
 
     def _complain(self, text: str) -> None:
         problem, since = self._complained
@@ -235,8 +249,10 @@ class MockCamera(ManagedNode):
         self._rendered_publisher.publish(UInt64(data=message.frame))
 
     def _publish_due(self) -> None:
-        # Due times can be out of order when the delay changes: pictures still keep theirs.
-        while self._waiting and self._waiting[0].due <= self._now + 1e-9:
+        # The delay of the moment: when a fault is over, what it held back comes at once.
+        fault = 0.0 if self._last is None else max(0.0, self._last.camera_delay)
+        due = self._now - self.params.exposure_delay - fault + 1e-9
+        while self._waiting and self._waiting[0].time <= due:
             self._publish(self._waiting.popleft())
 
     def _publish(self, taken: _Waiting) -> None:

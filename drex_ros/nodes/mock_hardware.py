@@ -27,7 +27,6 @@ from drex_ros.hardware.faults import FaultKind, LossyLine
 from drex_ros.hardware.heap import give_back
 from drex_ros.hardware.mujoco_backend import MujocoBackend, overridden
 from drex_ros.hardware.scene import ObjectPose
-from drex_ros.hardware.scene_file import SceneError
 from drex_ros.health import Level
 from drex_ros.nodes.base import ConfigurationError, ManagedNode, Status, run
 from drex_ros.nodes.conversions import LATCHED, NEWEST, QUEUED, fill_state, stamp
@@ -69,7 +68,7 @@ class MockHardware(ManagedNode):
                 finger_friction=params.finger_friction,
                 seed=params.seed,
             )
-        except (BackendError, DescriptionError, ObjectError, SceneError) as error:
+        except (BackendError, DescriptionError, ValueError) as error:
             raise ConfigurationError(str(error)) from error
         self._paused = False
         self._make_topics()
@@ -98,7 +97,13 @@ class MockHardware(ManagedNode):
             period=1.0 / params.control_rate,
             deadline=params.command_deadline,
         )
-        self._frames = Frames(rendered, rate=params.camera_rate, wait=self._lockstep)
+        self._frame_message = MockScene()
+        self._frames = Frames(
+            rendered,
+            lambda: self._scene_publisher.publish(self._frame_message),
+            rate=params.camera_rate,
+            wait=self._lockstep,
+        )
         self._cycle_monitor = self.monitor('control cycle')
         self._joint_states_every = self._cycles(params.joint_states_rate)
         self._clock_every = self._cycles(params.clock_rate)
@@ -188,11 +193,15 @@ class MockHardware(ManagedNode):
         if state.sequence % self._clock_every == 0:
             self._publish_time()
         if self._frames.due(state.time) and _wanted(self._scene_publisher):
-            frame = scene_frame(self._robot, self._frames.taken, self._object)
-            self._scene_publisher.publish(frame)
-        if state.sequence % self._truth_every == 0 and _wanted(self._truth_publisher):
-            self._truth_publisher.publish(ground_truth(self._robot))
+            self._frame_message = scene_frame(self._robot, self._frames.taken, self._object)
+            self._scene_publisher.publish(self._frame_message)
+        if state.sequence % self._truth_every == 0:
+            self._publish_truth()
         self._exchange.open(None if shown is None else shown.sequence, *self._timing)
+
+    def _publish_truth(self) -> None:
+        if _wanted(self._truth_publisher):
+            self._truth_publisher.publish(ground_truth(self._robot))
 
     def _publish_time(self) -> None:
         self._clock_publisher.publish(Clock(clock=stamp(self._state.time)))
@@ -223,8 +232,11 @@ class MockHardware(ManagedNode):
         self._robot.reset(posture, thing=thing, pose=pose, seed=seed)
         give_back()
         self._object = name
-        self._commands = LossyLine[plain.RobotCommand](self._robot.seed)
-        self._states = LossyLine[plain.RobotState](self._robot.seed)
+        if seed is not None:
+            self._commands = LossyLine[plain.RobotCommand](seed, 1)
+            self._states = LossyLine[plain.RobotState](seed, 2)
+        self._commands.clear()
+        self._states.clear()
 
     def _on_pause(self, request: Any, response: Any) -> Any:
         self._paused = bool(request.data)
@@ -246,6 +258,7 @@ class MockHardware(ManagedNode):
                     self._run_cycle()
                     done += 1
             self._publish_time()
+            self._publish_truth()
             response.success = done == request.cycles
             response.message = f'{done} cycles run'
         response.header.stamp = stamp(self._robot.time)
@@ -268,8 +281,12 @@ class MockHardware(ManagedNode):
             return response
         if self.is_active:
             self._publish()
+            self._publish_time()
+            self._publish_truth()
         response.success = True
         response.message = 'reset'
+        response.header.stamp = stamp(self._robot.time)
+        response.header.frame_id = self._state_message.header.frame_id
         return response
 
     def _on_fault(self, request: Any, response: Any) -> Any:
@@ -291,7 +308,9 @@ class MockHardware(ManagedNode):
     def diagnose(self) -> list[Status]:
         """What the robot does, and how fast time runs."""
         state = self._state
-        message = f'{state.mode.name.lower()}: {state.reason}'.rstrip(': ')
+        mode = state.mode.name.lower()
+        message = state.reason if state.reason.startswith(mode) else f'{mode}: {state.reason}'
+        message = message.rstrip(': ')
         fine = state.mode in (plain.RobotMode.IDLE, plain.RobotMode.EFFORT)
         values = {
             'simulated time [s]': f'{state.time:.3f}',

@@ -48,7 +48,9 @@ def ground_truth(robot: MujocoBackend) -> msg.GroundTruth:
 def scene_frame(robot: MujocoBackend, frame: int, object_name: str) -> msg.MockScene:
     """What the camera is to draw; the object is named as it was asked for."""
     simulation, faults = robot.simulation, robot.faults
-    message = msg.MockScene(frame=frame, seed=robot.seed)
+    message = msg.MockScene(
+        frame=frame, seed=robot.seed, episode=robot.episode, hand=robot.settings.hand
+    )
     message.header.stamp = stamp(robot.time)
     message.header.frame_id = WORLD_LINK
     message.joint_position = simulation.position.copy()

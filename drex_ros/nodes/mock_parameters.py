@@ -74,7 +74,7 @@ TIME = (
     Parameter(
         'real_time_factor',
         1.0,
-        'simulated over wall time; 0: as fast as the machine allows (lockstep only)',
+        'simulated over wall time; 0: as fast as the machine allows (free running: 1)',
         range=(0.0, 100.0),
     ),
 )

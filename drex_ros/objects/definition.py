@@ -100,8 +100,8 @@ def to_float(value: object, key: str) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise ValueError
         return float(value)
-    except ValueError:
-        raise ObjectError(f'{key}: is {value!r}, must be a number') from None
+    except (ValueError, OverflowError):
+        raise ObjectError(f'{key}: is {repr(value)[:60]}, must be a number') from None
 
 
 def number(
@@ -156,7 +156,7 @@ def _scale(values: Mapping[str, Any]) -> float:
             if key in values:
                 raise ObjectError(f'{key}: is for mesh files, a shape is in m')
     units = values.get('units', 'm')
-    if units not in UNITS:
+    if not isinstance(units, str) or units not in UNITS:
         raise ObjectError(f'units: is {units!r}, must be one of {", ".join(UNITS)}')
     return UNITS[units] * number(values, 'scale', 0.0, 1e6, default=1.0, positive=True)
 

@@ -66,10 +66,23 @@ def test_a_line_delays_and_drains():
     line = LossyLine[int](0)
     arrived = [line.pass_on(i, 0.002 * i, None, 0.006) for i in range(6)]
     assert arrived == [None, None, None, 0, 1, 2]
-    # After the fault what is on its way still comes in its time; then the newest counts.
-    assert line.pass_on(6, 0.012, None, None) == 3
-    assert line.pass_on(7, 0.020, None, None) == 7
-    assert line.pass_on(8, 0.022, None, None) == 8
+    # After the fault what was on its way is overtaken: the newest counts.
+    assert line.pass_on(6, 0.012, None, None) == 6
+    assert line.pass_on(7, 0.014, None, None) == 7
+
+
+def test_two_lines_do_not_lose_the_same():
+    lost = [
+        [line.pass_on(i, 0.1 * i, 0.5, None) is None for i in range(200)]
+        for line in (LossyLine[int](3, 1), LossyLine[int](3, 2), LossyLine[int](3, 1))
+    ]
+    assert lost[0] == lost[2]
+    assert lost[0] != lost[1]
+
+
+def test_no_friction_without_an_object():
+    with MujocoBackend() as robot, pytest.raises(FaultError, match='there is no object'):
+        robot.inject(FaultKind.FRICTION, '', 0.3, 0.0)
 
 
 def test_broken_sensors_of_the_robot():

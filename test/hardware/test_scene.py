@@ -52,6 +52,7 @@ def test_by_name_and_by_path(scene_file):
         ('table', 'colour', 'red', r'unknown key table.colour; valid: height, position, size'),
         ('camera', 'fx', float('nan'), r'camera.fx is nan, must be a number'),
         ('camera', 'width', 640.5, r'camera.width is 640.5, must be a whole number'),
+        ('camera', 'height', 1e5, r'camera.height is 100000, must be a whole number up to 4096'),
         ('camera', 'rpy', None, r'camera.rpy is None, must be 3 numbers'),
         ('object', 'yaw', True, r'object.yaw is True, must be a number'),
         ('chair', None, {}, r'unknown key chair; valid: camera, object, table'),

@@ -181,7 +181,7 @@ def test_reset(ros, robot, mock):
         ),
         (
             MockReset.Request(object='box', object_mass=-1.0),
-            'object_mass is -1, must be in 0 .. 20',
+            'object_mass is -1, must be 0 or in 0.001 .. 20',
         ),
     ):
         refused = ros.call(MockReset, 'mock/reset', request)

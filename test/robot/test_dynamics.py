@@ -6,12 +6,45 @@ import mujoco
 import numpy as np
 import pytest
 
-from drex_ros.hardware.mujoco_model import GravityModel, JointMap, robot_spec
+from drex_ros.hardware.mujoco_model import JointMap, robot_spec
 from drex_ros.robot.description import FINGERTIP_LINKS, HANDS
 from drex_ros.robot.dynamics import Dynamics
 from drex_ros.robot.joints import HOME, JOINT_NAMES, LIMITS, N_JOINTS
 
 EXACT = {'rtol': 0, 'atol': 1e-9}
+
+
+class GravityModel:
+    """Torque that carries the robot's own weight, from MuJoCo itself."""
+
+    def __init__(self, model, joints):
+        self._model = model
+        self._joints = joints
+        self._data = mujoco.MjData(model)  # never moves: bias forces are gravity alone
+        self._torque = np.zeros(model.nv)
+
+    def __call__(self, position):
+        """Joint torques [N m], shape (23,), at a posture [rad]."""
+        data = self._data
+        data.qpos[self._joints.position] = position
+        mujoco.mj_kinematics(self._model, data)
+        mujoco.mj_comPos(self._model, data)
+        mujoco.mj_rne(self._model, data, 0, self._torque)
+        return self._torque[self._joints.velocity]
+
+    def effective_inertia(self, position):
+        """Inertia each joint moves when the others stand still [kg m^2], shape (23,)."""
+        data, dofs = self._data, self._joints.velocity
+        data.qpos[self._joints.position] = position
+        mujoco.mj_fwdPosition(self._model, data)
+        unit, row = np.zeros(self._model.nv), np.zeros(self._model.nv)
+        inertia = np.empty(len(dofs))
+        for i, dof in enumerate(dofs):
+            unit[dof] = 1.0
+            mujoco.mj_mulM(self._model, data, row, unit)
+            inertia[i] = row[dof]
+            unit[dof] = 0.0
+        return inertia
 
 
 class Engines:
