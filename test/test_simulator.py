@@ -33,6 +33,19 @@ def test_reset_pause_step_and_truth(simulator):
     assert place[2] < 0.06  # it fell on the table
 
 
+def test_truth_while_paused(simulator):
+    """Each step and each reset gives one truth, also while time stands."""
+    simulator.pause()
+    simulator.reset(thing='can', position=(0.5, 0.1, 0.3))
+    assert simulator.truth().object == 'can'
+    time = simulator.step(7)
+    truth = simulator.truth()
+    assert seconds(truth.header.stamp) == pytest.approx(time)
+    assert truth.object_pose.position.z < 0.3
+    with pytest.raises(DrexError, match='is the simulator paused'):
+        simulator.truth(timeout=0.3)
+
+
 def test_errors_say_why(simulator):
     with pytest.raises(DrexError, match=r"mock/reset: .*'unicorn'"):
         simulator.reset(thing='unicorn')
@@ -42,6 +55,14 @@ def test_errors_say_why(simulator):
         simulator.inject_fault(Fault.FREEZE_JOINT, joint='elbow')
     with pytest.raises(DrexError, match='0 in colour and 0 of depth came'):
         simulator.pictures(1, timeout=0.3)
+    for call, message in (
+        (lambda: simulator.reset(seed=-1), 'seed is -1, must be in 0'),
+        (lambda: simulator.reset(thing='box', position=(0.0, 1.0)), 'position has 2 numbers'),
+        (lambda: simulator.step(-1), 'cycles is -1, must be in 1'),
+        (lambda: simulator.inject_fault(263), 'no fault 263; there are: NONE, DROP_COMMANDS'),
+    ):
+        with pytest.raises(DrexError, match=message):
+            call()
     simulator.inject_fault(Fault.FRICTION, magnitude=0.05)
     assert simulator.truth().object_friction == 0.05
 
@@ -60,3 +81,22 @@ def test_in_lockstep_no_picture_is_left_out(simulator, start):
     assert (image.width, image.height, image.encoding) == (640, 480, 'rgb8')
     assert image.header.frame_id == 'camera_color_optical_frame'
     assert len(np.unique(np.frombuffer(image.data, np.uint8))) > 50
+
+
+def test_the_first_picture_after_a_reset_shows_the_new_scene(simulator, start):
+    params = {'use_sim_time': 'true', 'noise': 'false'}
+    start(node_command('mock_camera', params=params), env=node_environment())
+
+    def look(count):
+        image = simulator.pictures(count).colour[-1]
+        return np.frombuffer(image.data, np.uint8).astype(int)
+
+    scenes = {}
+    for name in ('', 'ketchup'):
+        simulator.reset(thing=name)
+        scenes[name] = look(3)
+    for name in ('', 'ketchup', '', 'ketchup'):
+        simulator.reset(thing=name)
+        seen = look(1)
+        distance = {each: np.abs(scenes[each] - seen).sum() for each in scenes}
+        assert min(distance, key=distance.get) == name, distance

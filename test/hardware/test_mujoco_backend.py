@@ -251,6 +251,12 @@ def test_reset_goes_home_and_time_goes_on(robot):
     assert 'before the reset' in robot.read().reason
 
 
+def test_a_simulation_that_diverges_says_so(robot):
+    robot.simulation.data.qvel[3] = np.nan
+    with pytest.raises(BackendError, match='the simulation has diverged'):
+        robot.step()
+
+
 def test_reset_to_a_posture(robot):
     posture = HOME + 0.05
     robot.reset(posture)
