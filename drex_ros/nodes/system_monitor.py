@@ -46,7 +46,7 @@ class SystemMonitor(ManagedNode):
         ),
         Parameter(
             'silent_after',
-            2.5,
+            5.0,
             'a node has failed after this long without a word on /diagnostics',
             unit='s',
             range=(0.2, 60.0),
