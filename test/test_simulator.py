@@ -21,6 +21,7 @@ def test_reset_pause_step_and_truth(simulator):
     assert simulator.truth().object == 'box'
     simulator.reset(thing='ball', position=(0.4, 0.1, 0.2), mass=0.1, seed=3)
     simulator.pause()
+    simulator.truth()  # the last one
     with pytest.raises(DrexError, match=r'waited 0\.3 s for mock/ground_truth'):
         simulator.truth(timeout=0.3)  # time stands: no new one comes
     before = simulator.step(1)
