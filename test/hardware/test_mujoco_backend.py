@@ -251,7 +251,8 @@ def test_reset_goes_home_and_time_goes_on(robot):
     assert 'before the reset' in robot.read().reason
 
 
-def test_a_simulation_that_diverges_says_so(robot):
+def test_a_simulation_that_diverges_says_so(robot, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes a log of its own where it runs
     robot.simulation.data.qvel[3] = np.nan
     with pytest.raises(BackendError, match='the simulation has diverged'):
         robot.step()
