@@ -108,6 +108,7 @@ class MockHardware(ManagedNode):
         self._joint_states_every = self._cycles(params.joint_states_rate)
         self._clock_every = self._cycles(params.clock_rate)
         self._truth_every = self._cycles(params.ground_truth_rate)
+        self._truth_sequence = -1
 
     def _cycles(self, rate: float) -> int:
         """Control cycles from one message to the next at a rate [Hz]."""
@@ -200,7 +201,10 @@ class MockHardware(ManagedNode):
         self._exchange.open(None if shown is None else shown.sequence, *self._timing)
 
     def _publish_truth(self) -> None:
-        if _wanted(self._truth_publisher):
+        """Publish the truth of the present state, once."""
+        sequence = self._state.sequence
+        if sequence != self._truth_sequence and _wanted(self._truth_publisher):
+            self._truth_sequence = sequence
             self._truth_publisher.publish(ground_truth(self._robot))
 
     def _publish_time(self) -> None:
