@@ -72,6 +72,7 @@ class Mischief:
         self._period = period
         self._names = object_names()
         self._aim = np.zeros(N_JOINTS)
+        self._has_object = False
 
     def legal(self, state: RobotState) -> Array:
         """Torques towards a random aim, no faster than the arm takes [N m]."""
@@ -115,6 +116,8 @@ class Mischief:
         """A fault of any kind."""
         random = self.random
         kind = FaultKind(int(random.integers(len(FaultKind))))
+        if kind is FaultKind.FRICTION and not self._has_object:
+            kind = FaultKind.NONE  # it would be refused
         joint = str(random.choice(JOINT_NAMES)) if kind in _OF_A_JOINT else ''
         duration = float(random.choice((0.0, 0.1, 1.0)))
         return Injection(kind, joint, float(random.random()), duration)
@@ -127,7 +130,8 @@ class Mischief:
             posture = random.uniform(LIMITS.lower, LIMITS.upper)
         posture = np.clip(posture, LIMITS.lower, LIMITS.upper)
         seed = int(random.integers(1, 2**31)) if random.random() < 0.5 else None
-        if random.random() < 0.2:
+        self._has_object = random.random() >= 0.2
+        if not self._has_object:
             return Placement(posture, seed=seed)
         name = str(random.choice(self._names))
         mass = friction = finger = 0.0
