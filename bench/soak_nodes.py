@@ -19,12 +19,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import TracebackType
 
 from mischief import MEMORY_GROWTH, WARM_UP, Bar, SoakError, memory
 from soak_player import Player
 
-from drex_ros.connection import DrexError
+from drex_ros.client import DrexError
+from drex_ros.closing import Closing
 from drex_ros.domain import Domain
 
 # As fast as it goes. Listeners in Python are slower than the robot, so they hear less often.
@@ -39,7 +39,7 @@ _QUIET = ('--log-level', 'error')
 _END_TIME = 30.0  # [s] wall time that a node may take to end
 
 
-class Nodes:
+class Nodes(Closing):
     """The processes of the nodes, in the ROS domain of the environment."""
 
     def __init__(self, *, camera: bool = True) -> None:
@@ -80,15 +80,8 @@ class Nodes:
             if code != 0:
                 raise SoakError(f'{name} ended with exit code {code} after SIGINT')
 
-    def __enter__(self) -> Nodes:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """End them, by force if need be."""
         for process in self.processes.values():
             if process.poll() is None:
                 process.terminate()

@@ -8,7 +8,6 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable
-from types import TracebackType
 
 import numpy as np
 from mischief import LATCHED, RECOVER, WRONG, Mischief, Placement, SoakError, unsound
@@ -19,6 +18,7 @@ from soak_watch import Watcher
 
 from drex_interfaces.msg import RobotCommand as CommandMessage
 from drex_interfaces.msg import RobotState as StateMessage
+from drex_ros.closing import Closing
 from drex_ros.hardware.faults import FaultKind
 from drex_ros.nodes.base import ManagedNode
 from drex_ros.nodes.conversions import NEWEST, fill_command, robot_state, seconds
@@ -47,7 +47,7 @@ class _Controller(ManagedNode):
     NAME = 'soak_controller'
 
 
-class Player:
+class Player(Closing):
     """A controller that does everything to the nodes; the same seed draws the same things."""
 
     def __init__(self, seed: int = 0) -> None:
@@ -81,17 +81,6 @@ class Player:
         self._watcher.close()
         self._node.destroy_node()
         self._context.try_shutdown()
-
-    def __enter__(self) -> Player:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def run(self, seconds: float, progress: Callable[[float], None] | None = None) -> None:
         """Go on for a simulated time [s]. Raises SoakError."""

@@ -16,7 +16,8 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 
 from drex_interfaces.msg import GroundTruth
 from drex_interfaces.srv import MockStep
-from drex_ros.connection import PATIENCE, DrexError
+from drex_ros.client import DrexError, Simulator
+from drex_ros.client.connection import PATIENCE
 from drex_ros.hardware.depth_noise import StereoNoise
 from drex_ros.hardware.faults import FaultKind
 from drex_ros.hardware.scene_file import load_scene
@@ -24,7 +25,6 @@ from drex_ros.nodes.conversions import QUEUED, seconds
 from drex_ros.nodes.images import image_array
 from drex_ros.objects import load_object, object_names
 from drex_ros.robot.joints import JOINT_NAMES, LIMITS
-from drex_ros.simulator import Simulator
 
 _TOPICS = ('camera/color', 'camera/aligned_depth_to_color')
 _RESET_TIME = 30.0  # [s] wall time; a loaded machine, a new object

@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import random
 import socket
-from types import TracebackType
+
+from drex_ros.closing import Closing
 
 
 class NoFreeDomainError(RuntimeError):
     """Every domain is in use."""
 
 
-class Domain:
-    """A free ROS domain, held until `release` or the end of the process.
+class Domain(Closing):
+    """A free ROS domain, held until `close` or the end of the process.
 
     An abstract socket keeps it from other holders of this class (and is gone when this process
     is); the DDS discovery ports of the domain tell whether any other ROS program is there.
@@ -39,20 +40,9 @@ class Domain:
             'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
         }
 
-    def release(self) -> None:
+    def close(self) -> None:
         """Let others have it."""
         self._lock.close()
-
-    def __enter__(self) -> Domain:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.release()
 
 
 def _hold(number: int) -> socket.socket | None:

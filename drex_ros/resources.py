@@ -5,8 +5,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 
 class ResourceError(RuntimeError):
@@ -30,6 +35,18 @@ def cache_folder(name: str) -> Path:
     folder = root / 'drex_ros' / name
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
+    """Write a .npz file whole or not at all: others may read or write it at the same time."""
+    handle, name = tempfile.mkstemp(dir=path.parent, suffix='.part')
+    try:
+        with os.fdopen(handle, 'wb') as file:
+            np.savez(file, **arrays)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
 
 
 def ament_prefixes() -> list[Path]:

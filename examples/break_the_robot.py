@@ -7,9 +7,8 @@ Start the stack in one terminal (`drex launch drex.launch.yaml object:=can`), th
 
 import time
 
-from drex_ros.client import Drex
+from drex_ros.client import Drex, Fault, Simulator
 from drex_ros.robot.joints import joint_index
-from drex_ros.simulator import Fault, Simulator
 
 
 def wait_for(drex: Drex, mode: str) -> None:

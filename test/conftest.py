@@ -33,7 +33,7 @@ def ros_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ros_harness
         signal.signal(signal.SIGINT, signal.default_int_handler)
     yield domain
     _set_environment(before)
-    domain.release()
+    domain.close()
 
 
 @pytest.fixture(scope='session', autouse=True)

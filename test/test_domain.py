@@ -45,7 +45,7 @@ def test_two_are_never_the_same() -> None:
         assert len({one.number for one in held}) == 20
     finally:
         for one in held:
-            one.release()
+            one.close()
 
 
 def test_released_it_is_free_again(in_order: None) -> None:

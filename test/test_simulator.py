@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from stack_harness import node_command, node_environment
 
+from drex_ros.client import DrexError, Fault, Simulator
 from drex_ros.nodes.conversions import seconds
-from drex_ros.simulator import DrexError, Fault, Simulator
 
 
 @pytest.fixture

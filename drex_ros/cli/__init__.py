@@ -6,6 +6,8 @@
 import importlib
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, Optional
 
@@ -101,15 +103,11 @@ def demo(
     from drex_ros.cli.demo import DemoError, run_demo
     from drex_ros.domain import NoFreeDomainError
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
     try:
-        run_demo(verbose=verbose, log=log)
+        with _interruptible('demo'):
+            run_demo(verbose=verbose, log=log)
     except (DemoError, NoFreeDomainError) as error:
         _fail('demo', error, code=1)
-    except KeyboardInterrupt as error:
-        number = error.args[0] if error.args else signal.SIGINT
-        _fail('demo', f'interrupted by {number.name}', code=128 + number)
 
 
 @app.command()
@@ -157,29 +155,14 @@ def view(
     from drex_ros.cli.errors import ViewError
     from drex_ros.cli.view import ViewOptions, show
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
+    options = ViewOptions(
+        thing, scene, hand, posture, output, size, camera, seconds, exposures, live, namespace
+    )
     try:
-        show(
-            ViewOptions(
-                thing,
-                scene,
-                hand,
-                posture,
-                output,
-                size,
-                camera,
-                seconds,
-                exposures,
-                live,
-                namespace,
-            )
-        )
+        with _interruptible('view'):
+            show(options)
     except ViewError as error:
         _fail('view', error)
-    except KeyboardInterrupt as error:
-        number = error.args[0] if error.args else signal.SIGINT
-        _fail('view', f'interrupted by {number.name}', code=128 + number)
 
 
 @app.command()
@@ -198,6 +181,18 @@ def objects(
     from drex_ros.cli.objects import show_objects
 
     raise typer.Exit(show_objects(which, mesh, json))
+
+
+@contextmanager
+def _interruptible(command: str) -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end a long command in order, as Ctrl-C does."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        number = error.args[0] if error.args else signal.SIGINT
+        _fail(command, f'interrupted by {number.name}', code=128 + number)
 
 
 def _interrupt(number: int, frame: object) -> NoReturn:

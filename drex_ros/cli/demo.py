@@ -21,12 +21,11 @@ from rich.text import Text
 from drex_interfaces.msg import SystemStatus
 from drex_ros.cli.phases import Phases
 from drex_ros.cli.stack import Stack
-from drex_ros.client import Drex, DrexError
+from drex_ros.client import Drex, DrexError, Fault, Simulator
 from drex_ros.domain import Domain
 from drex_ros.nodes.conversions import seconds
 from drex_ros.robot.joints import ARM, FINGERS, HAND
 from drex_ros.robot.state import RobotMode, RobotState
-from drex_ros.simulator import Fault, Simulator
 
 THING = 'mug'  # on the table
 FRAMES = 20  # pictures of the camera

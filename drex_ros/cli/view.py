@@ -126,8 +126,7 @@ def _check(options: ViewOptions) -> None:
 def _hand(options: ViewOptions) -> str:
     if options.hand is None and options.live:
         with _live(options) as live:
-            live.next()
-            return live.hand
+            return live.hand()
     return options.hand or 'right'
 
 

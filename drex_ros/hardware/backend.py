@@ -10,17 +10,15 @@ recover(), or a command that asks for the same.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
-from types import TracebackType
-from typing import TypeVar
+from typing import Self
 
 import numpy as np
 
+from drex_ros.closing import Closing
 from drex_ros.robot.joints import JOINT_NAMES, N_JOINTS, JointLimits
 from drex_ros.robot.state import CommandMode, RobotCommand, RobotState
-
-AnyBackend = TypeVar('AnyBackend', bound='Backend')
 
 
 class BackendError(RuntimeError):
@@ -40,7 +38,7 @@ class RobotInfo:
     """Longest time that one command counts [s]; then the robot holds."""
 
 
-class Backend(ABC):
+class Backend(Closing):
     """A robot with the joints of joints.JOINT_NAMES."""
 
     @abstractmethod
@@ -71,21 +69,9 @@ class Backend(ABC):
     def recover(self) -> None:
         """Leave a stop or reflex; the robot holds until the next command."""
 
-    @abstractmethod
-    def close(self) -> None:
-        """Let go of the robot. May be called twice."""
-
-    def __enter__(self: AnyBackend) -> AnyBackend:
+    def __enter__(self) -> Self:
         self.connect()
         return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def refusal(command: RobotCommand, limits: JointLimits) -> str:

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import TracebackType
 
+from drex_ros.closing import Closing
 from drex_ros.hardware.scene_file import Scene
 from drex_ros.hardware.studio import Pixels, Studio, studio_model
 from drex_ros.objects import load_object
@@ -28,7 +28,7 @@ class Moment:
     """Position [m] and quaternion x y z w in world, shape (7,); None: no object."""
 
 
-class Photographer:
+class Photographer(Closing):
     """Keeps a studio for the object that was seen last. For one thread."""
 
     def __init__(self, scene: Scene, hand: str) -> None:
@@ -57,14 +57,3 @@ class Photographer:
         if self._studio is not None:
             self._studio.close()
             self._studio = None
-
-    def __enter__(self) -> Photographer:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

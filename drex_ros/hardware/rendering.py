@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from types import TracebackType
 
 import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from drex_ros.closing import Closing
 from drex_ros.hardware.gl import open_context
 from drex_ros.hardware.mujoco_model import JointMap
 from drex_ros.robot.camera import CameraModel
@@ -66,7 +66,7 @@ def add_camera(spec: mujoco.MjSpec, camera: CameraModel, name: str = 'camera') -
     )
 
 
-class SceneRenderer:
+class SceneRenderer(Closing):
     """Draws a scene through a camera, on the thread that made it and on no other.
 
     The model needs no camera: the picture follows the CameraModel alone. Geoms of groups 0 to 2
@@ -146,7 +146,18 @@ class SceneRenderer:
 
     def render(self) -> Picture:
         """Draw the scene as it is posed."""
-        model, data, scene = self.model, self.data, self._scene
+        self._update()
+        for eye in self._scene.camera:
+            self._aim(eye)
+        self._gl.make_current()
+        mujoco.mjr_render(self._viewport, self._scene, self._context)
+        mujoco.mjr_readPixels(self._rgb, self._depth, self._viewport, self._context)
+        # OpenGL's first row is the lowest.
+        return Picture(self._rgb[::-1].copy(), _metres(self._depth[::-1]))
+
+    def _update(self) -> None:
+        """Bring the scene to what was posed."""
+        model, data = self.model, self.data
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_camlight(model, data)
@@ -159,15 +170,8 @@ class SceneRenderer:
             self._perturb,
             self._free_camera,
             mujoco.mjtCatBit.mjCAT_ALL,
-            scene,
+            self._scene,
         )
-        for eye in scene.camera:
-            self._aim(eye)
-        self._gl.make_current()
-        mujoco.mjr_render(self._viewport, scene, self._context)
-        mujoco.mjr_readPixels(self._rgb, self._depth, self._viewport, self._context)
-        # OpenGL's first row is the lowest.
-        return Picture(self._rgb[::-1].copy(), _metres(self._depth[::-1]))
 
     def close(self) -> None:
         """Free the OpenGL context."""
@@ -176,17 +180,6 @@ class SceneRenderer:
             self._context.free()
             self._gl.free()
             self._gl = None
-
-    def __enter__(self) -> SceneRenderer:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _in_sight(self) -> npt.NDArray[np.bool_]:
         """Geoms whose bounding sphere reaches into the picture. Shape (ngeom,)."""

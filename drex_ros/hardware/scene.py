@@ -14,7 +14,7 @@ from drex_ros.hardware.mujoco_model import COLLISION_GROUP, VISUAL_GROUP, robot_
 from drex_ros.hardware.rendering import add_camera
 from drex_ros.hardware.scene_file import Scene
 from drex_ros.hardware.sliding import CONDIM
-from drex_ros.objects import ObjectModel, Part, collision_parts
+from drex_ros.objects import Mesh, ObjectModel, Part, collision_parts
 from drex_ros.robot.joints import Array, constant
 from drex_ros.robot.rotations import quaternion_from_vector, quaternion_product, to_wxyz
 
@@ -151,9 +151,7 @@ def _add_object(spec: mujoco.MjSpec, thing: ObjectModel, *, visuals: bool) -> No
         geom.group = COLLISION_GROUP
         _touch(geom, thing.friction, _OBJECT_PRIORITY)
     if visuals:
-        mesh = spec.add_mesh(name=f'{OBJECT}_visual')
-        mesh.uservert = np.asarray(thing.mesh.vertices).ravel().tolist()
-        mesh.userface = np.asarray(thing.mesh.faces).ravel().tolist()
+        mesh = _add_mesh(spec, f'{OBJECT}_visual', thing.mesh)
         mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
         body.add_geom(
             name=f'{OBJECT}_visual',
@@ -174,9 +172,14 @@ def _add_part(spec: mujoco.MjSpec, body: mujoco.MjsBody, part: Part, name: str) 
     if part.mesh is None:
         geom.size = list(part.size)
     else:
-        mesh = spec.add_mesh(name=name)
-        mesh.uservert = np.asarray(part.mesh.vertices).ravel().tolist()
-        mesh.userface = np.asarray(part.mesh.faces).ravel().tolist()
+        mesh = _add_mesh(spec, name, part.mesh)
         mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
         geom.meshname = name
     return geom
+
+
+def _add_mesh(spec: mujoco.MjSpec, name: str, surface: Mesh) -> mujoco.MjsMesh:
+    mesh = spec.add_mesh(name=name)
+    mesh.uservert = surface.vertices.ravel().tolist()
+    mesh.userface = surface.faces.ravel().tolist()
+    return mesh

@@ -108,19 +108,8 @@ class Studio(SceneRenderer):
 
     def photograph(self, exposures: int = 32) -> Pixels:
         """The scene as it is posed, as the mean of so many drawings. Shape (height, width, 3)."""
-        model, data, scene = self.model, self.data, self._scene
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_camlight(model, data)
-        mujoco.mjv_updateScene(
-            model,
-            data,
-            self._option,
-            self._perturb,
-            self._free_camera,
-            mujoco.mjtCatBit.mjCAT_ALL,
-            scene,
-        )
+        scene = self._scene
+        self._update()
         self._gl.make_current()
         lamp, *sky = [light for light in scene.lights[: scene.nlight] if light.castshadow]
         soft = exposures >= _FEWEST_OF_SKY

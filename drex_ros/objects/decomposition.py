@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
-import tempfile
 import time
 import zipfile
 from importlib import metadata
@@ -22,7 +20,7 @@ import numpy as np
 
 from drex_ros.objects.model import Mesh, ObjectModel, Part, convex_part
 from drex_ros.objects.solids import body_of, depth, hull, mesh_of, part_of
-from drex_ros.resources import cache_folder
+from drex_ros.resources import cache_folder, write_arrays
 
 CONVEX_TOLERANCE = 5e-4
 """A mesh that is nowhere deeper below its hull is convex [m]."""
@@ -108,18 +106,10 @@ def _read(path: Path) -> list[Mesh] | None:
 
 
 def _write(path: Path, parts: list[Mesh]) -> None:
-    """Whole or not at all: another process may read or write the same file."""
     arrays: dict[str, Any] = {'count': np.array(len(parts))}
     for i, part in enumerate(parts):
         arrays[f'vertices_{i}'], arrays[f'faces_{i}'] = part.vertices, part.faces
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, suffix='.part')
-        try:
-            with os.fdopen(handle, 'wb') as file:
-                np.savez_compressed(file, **arrays)
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
+        write_arrays(path, arrays)
     except OSError as error:
         _log.warning('convex parts are not kept: %s', error)

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from drex_ros.resources import cache_folder
+from drex_ros.resources import cache_folder, write_arrays
 from drex_ros.robot.description import DescriptionError
 from drex_ros.robot.joints import Array
 
@@ -176,17 +174,9 @@ def _load(path: Path) -> tuple[Surface, ...]:
 
 
 def _store(path: Path, surfaces: tuple[Surface, ...]) -> None:
-    """Write all or nothing: others may read at the same time."""
     arrays: dict[str, Any] = {'count': np.array(len(surfaces))}
     for i, surface in enumerate(surfaces):
         for name in _ARRAYS:
             arrays[f'{name}{i}'] = getattr(surface, name)
         arrays[f'rgba{i}'] = np.array(surface.rgba or (), dtype=np.float64)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix='.tmp')
-    try:
-        with os.fdopen(handle, 'wb') as file:
-            np.savez(file, **arrays)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    write_arrays(path, arrays)

@@ -1,16 +1,15 @@
 # Copyright 2026 The drex_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Blocking Python calls to the simulated robot: what only a simulator can do.
+"""The simulated robot, seen from a script: what only a simulator can do.
 
-    from drex_ros.simulator import Fault, Simulator
+    from drex_ros.client import Fault, Simulator
 
     with Simulator() as simulator:
         simulator.reset(thing='mug', mass=0.3, seed=7)
         simulator.inject_fault(Fault.REFLEX)
         print(simulator.truth().object_pose)
 
-For tests, evaluation and demonstrations. What must also work on the real robot is in
-drex_ros.client.
+For tests, evaluation and demonstrations.
 """
 
 from __future__ import annotations
@@ -25,12 +24,10 @@ from std_srvs.srv import SetBool
 
 from drex_interfaces.msg import GroundTruth
 from drex_interfaces.srv import InjectFault, MockReset, MockStep
-from drex_ros.connection import PATIENCE, Connection, DrexError
+from drex_ros.client.connection import PATIENCE, Connection, DrexError
 from drex_ros.hardware.faults import FaultKind as Fault
 from drex_ros.nodes.conversions import QUEUED, seconds
 from drex_ros.robot.joints import N_JOINTS, Array
-
-__all__ = ['DrexError', 'Fault', 'Pictures', 'Simulator']
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,6 @@
 # Copyright 2026 The drex_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Blocking Python calls over the stack's topics and services.
-
-    from drex_ros.client import Drex
-    from drex_ros.robot.joints import HAND
-
-    with Drex() as drex:
-        drex.wait_until_ready()
-        hand = drex.state().position[HAND]
-        hand[1] += 0.5
-        drex.move_joints(hand=hand)
-
-Every call waits until the thing has happened, or raises a DrexError that names the cause.
-"""
+"""The robot and its controller, seen from a script."""
 
 from __future__ import annotations
 
@@ -25,12 +13,10 @@ from std_srvs.srv import Trigger
 
 from drex_interfaces.msg import ControllerStatus, ControllerTarget, SystemStatus
 from drex_interfaces.msg import RobotState as RobotStateMessage
-from drex_ros.connection import PATIENCE, Connection, DrexError, DrexTimeoutError
+from drex_ros.client.connection import PATIENCE, Connection, DrexError
 from drex_ros.nodes.conversions import LATCHED, NEWEST, robot_state
 from drex_ros.robot.joints import ARM, HAND, N_ARM, N_HAND
 from drex_ros.robot.state import RobotState
-
-__all__ = ['Drex', 'DrexError', 'DrexTimeoutError']
 
 
 class Drex(Connection):

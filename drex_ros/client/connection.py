@@ -9,7 +9,6 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, TypeVar
 
 import rclpy
@@ -21,8 +20,9 @@ from rclpy.subscription import Subscription
 from rclpy.validate_namespace import validate_namespace
 from rclpy.validate_node_name import validate_node_name
 
+from drex_ros.closing import Closing
+
 T = TypeVar('T')
-AnyConnection = TypeVar('AnyConnection', bound='Connection')
 
 PATIENCE = 5.0
 """Wall time that a call waits [s]; on a busy machine a new client is not found before 3 s."""
@@ -38,7 +38,7 @@ class DrexTimeoutError(DrexError):
     """What was waited for did not happen in time; the message says what was seen instead."""
 
 
-class Connection:
+class Connection(Closing):
     """A place in the ROS graph. Use it as a context manager, or close it.
 
     Args:
@@ -74,17 +74,6 @@ class Connection:
         self._context.try_shutdown()
         self._thread.join()
         self._node.destroy_node()
-
-    def __enter__(self: AnyConnection) -> AnyConnection:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # For subclasses
 
