@@ -9,6 +9,8 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import rclpy
@@ -36,6 +38,18 @@ class DrexError(RuntimeError):
 
 class DrexTimeoutError(DrexError):
     """What was waited for did not happen in time; the message says what was seen instead."""
+
+
+@dataclass
+class _Errand:
+    """A goal that an action server was sent."""
+
+    sent: Any = None
+    """Future of its acceptance."""
+    answer: Any = None
+    """Future of its result."""
+    feedback: Any = None
+    """The newest that was not looked at."""
 
 
 class Connection(Closing):
@@ -111,6 +125,94 @@ class Connection(Closing):
             raise DrexError(f'{name}: {response.message}')
         return response
 
+    def _act(
+        self,
+        client: Any,
+        name: str,
+        goal: Any,
+        timeout: float,
+        *,
+        on_feedback: Callable[[Any], None],
+        ended: Callable[[], str],
+    ) -> Any:
+        """Have an action carried out; its result. It is cancelled when this ends before it does.
+
+        Args:
+            client: of the action.
+            name: of the action.
+            goal: what is asked for.
+            timeout: wall time to wait [s].
+            on_feedback: called in this thread with the newest feedback.
+            ended: says why no result can come any more; empty while it can.
+        """
+        deadline = time.monotonic() + timeout
+        errand = _Errand()
+
+        def take(message: Any) -> None:
+            with self._changed:
+                errand.feedback = message.feedback
+                self._changed.notify_all()
+
+        def send() -> None:
+            errand.sent = client.send_goal_async(goal, feedback_callback=take)
+
+        def ask() -> None:
+            errand.answer = errand.sent.result().get_result_async()
+
+        def news() -> bool | None:
+            if reason := ended():
+                raise DrexError(f'{name} ended on its way: {reason}')
+            return True if errand.feedback is not None or errand.answer.done() else None
+
+        self._wait_for(
+            lambda: client.server_is_ready() or None,
+            timeout,
+            f'action {name}',
+            lambda: self._nobody(name),
+        )
+        try:
+            self._in_spin(send)
+            wait = partial(self._wait_for, timeout=timeout, deadline=deadline)
+            wait(lambda: errand.sent.done() or None, what=f'an answer of {name}')
+            if not errand.sent.result().accepted:
+                raise DrexError(f'{name}: the goal was not accepted')
+            self._in_spin(ask)
+            while not errand.answer.done():
+                wait(news, what=f'{name} to end', seen=lambda: 'it is cancelled')
+                feedback, errand.feedback = errand.feedback, None
+                if feedback is not None:
+                    on_feedback(feedback)
+            return errand.answer.result().result
+        except BaseException:
+            self._cancel(errand)
+            raise
+
+    def _cancel(self, errand: _Errand) -> None:
+        """Cancel a goal, also one that is not answered yet; waits a while for its end."""
+
+        def cancel(sent: Any) -> None:
+            if sent.result() is not None and sent.result().accepted:
+                sent.result().cancel_goal_async()
+
+        answer = errand.answer
+        if errand.sent is None or (answer is not None and answer.done()):
+            return
+        with contextlib.suppress(DrexError):
+            self._in_spin(lambda: errand.sent.add_done_callback(cancel))
+            if answer is not None:
+                self._wait_for(lambda: answer.done() or None, PATIENCE, 'the end')
+
+    def _in_spin(self, call: Callable[[], object]) -> None:
+        """Have a call made by the thread that listens.
+
+        An action client forgets an answer that comes before it has noted its question, which
+        cannot be where both are done by one thread.
+        """
+        task = self._executor.create_task(call)
+        self._wait_for(lambda: task.done() or None, PATIENCE, 'the thread of the client')
+        if (error := task.exception()) is not None:
+            raise error
+
     def _silent(self, topic: str) -> str:
         """That a topic which was heard before is silent now, in words; else empty."""
         age = time.monotonic() - self._heard.get(topic, math.inf)
@@ -131,9 +233,14 @@ class Connection(Closing):
         timeout: float,
         what: str,
         seen: Callable[[], str] = str,
+        deadline: float | None = None,
     ) -> T:
-        """Wait for `get()` to give something; `seen()` tells the user what there is instead."""
-        deadline = time.monotonic() + timeout
+        """Wait for `get()` to give something; `seen()` tells the user what there is instead.
+
+        With a deadline [s] on the steady clock, the timeout is only what the user is told.
+        """
+        if deadline is None:
+            deadline = time.monotonic() + timeout
         with self._changed:
             while True:
                 if self._closed:

@@ -4,147 +4,136 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Unpack
 
-import numpy as np
+import numpy.typing as npt
+from rclpy.action.client import ActionClient
 from std_srvs.srv import Trigger
 
-from drex_interfaces.msg import ControllerStatus, ControllerTarget, SystemStatus
-from drex_interfaces.msg import RobotState as RobotStateMessage
-from drex_ros.client.connection import PATIENCE, Connection, DrexError
-from drex_ros.nodes.conversions import LATCHED, NEWEST, robot_state
-from drex_ros.robot.joints import ARM, HAND, N_ARM, N_HAND
-from drex_ros.robot.state import RobotState
+from drex_interfaces.action import Move
+from drex_interfaces.msg import ControllerStatus, ControllerTarget
+from drex_ros.client.connection import PATIENCE, DrexError
+from drex_ros.client.hand import Hand
+from drex_ros.client.moves import Goal, MoveResult
+from drex_ros.client.observer import Observer
+from drex_ros.client.targets import TargetFields, target_message
+from drex_ros.nodes.conversions import NEWEST
 
 
-class Drex(Connection):
+class Drex(Observer):
     """The running stack, seen from a script.
 
     Args:
         namespace: the namespace the stack was launched in; '' for none.
-        name: name of this client's node, shown where a target of another source is refused.
+        name: name of this client's node, and the source of its targets and moves: shown where
+            those of another are refused.
     """
 
     def __init__(self, namespace: str = '', *, name: str = 'drex_client') -> None:
         super().__init__(namespace, name)
-        self._state: RobotStateMessage | None = None
-        self._statuses: deque[ControllerStatus] = deque(maxlen=100)
-        self._system: SystemStatus | None = None
-        self.states_seen = 0
+        self.hand = Hand(self)
+        """The fingers: open, close, forces."""
         node = self._node
-        self._listen(RobotStateMessage, 'robot/state', self._on_state, NEWEST)
-        self._listen(ControllerStatus, 'controller/status', self._statuses.append, 10)
-        self._listen(SystemStatus, 'system/status', self._on_system, LATCHED)
         self._targets = node.create_publisher(ControllerTarget, 'controller/target', NEWEST)
         self._stop = node.create_client(Trigger, 'controller/stop')
         self._recover = node.create_client(Trigger, 'controller/recover')
+        self._tare = node.create_client(Trigger, 'controller/tare')
+        self._move = ActionClient(node, Move, 'move')
         self._start()
 
-    # What is
-
-    def wait_until_ready(self, timeout: float = 30.0) -> SystemStatus:
-        """Wait until every node is active and the robot is heard; returns system/status."""
-        return self._wait_for(
-            lambda: self._system if not self._not_ready() else None,
-            timeout,
-            'the stack to be ready',
-            self._not_ready,
-        )
-
-    def system(self) -> SystemStatus | None:
-        """The last system/status; None before the first."""
-        return self._system
-
-    def state(self, timeout: float = PATIENCE) -> RobotState:
-        """The next robot state."""
-        seen = self.states_seen
-        message = self._wait_for(
-            lambda: self._state if self.states_seen > seen else None,
-            timeout,
-            'the next robot state',
-            lambda: self._nobody('robot/state'),
-        )
-        return robot_state(message)
-
-    def status(self, timeout: float = PATIENCE) -> ControllerStatus:
-        """The last controller status."""
-        return self._wait_for(
-            lambda: self._statuses[-1] if self._statuses else None,
-            timeout,
-            'the controller',
-            lambda: self._nobody('controller/status'),
-        )
-
-    # What shall be
-
-    def move_joints(
+    def move_to(
         self,
-        arm: Sequence[float] | np.ndarray | None = None,
-        hand: Sequence[float] | np.ndarray | None = None,
         *,
-        tolerance: float = 0.05,
-        timeout: float = 15.0,
-    ) -> RobotState:
-        """Move to joint positions [rad] and wait until they are reached.
+        arm: npt.ArrayLike | None = None,
+        hand: npt.ArrayLike | None = None,
+        position: npt.ArrayLike | None = None,
+        quaternion: npt.ArrayLike | None = None,
+        rotation: npt.ArrayLike | None = None,
+        frame: str = '',
+        straight: bool = False,
+        speed: float | None = None,
+        timeout: float = 60.0,
+        on_progress: Callable[[float, float], None] | None = None,
+    ) -> MoveResult:
+        """Move on a smooth, collision-free path, and wait until the robot is there.
+
+        A goal is a posture of the arm or a pose of the palm, with or without one of the hand.
+        A goal that is refused, a move that is stopped, blocked or replaced by another, raises a
+        DrexError that says why. When this call ends before the move does, by its timeout, an
+        interrupt or an error in `on_progress`, the move is cancelled: the robot comes to rest.
 
         Args:
-            arm: 7 positions; None leaves the arm as it is.
-            hand: 16 positions; None leaves the hand as it is.
-            tolerance: largest error of any joint at the end [rad].
-            timeout: wall time to wait [s]; the robot moves on after it, until `stop`.
+            arm: joint positions [rad], 7 numbers.
+            hand: joint positions [rad], 16 numbers.
+            position: of the palm [m], 3 numbers; left out: stays.
+            quaternion: of the palm, x y z w; left out: the palm keeps its orientation.
+            rotation: of the palm, as a matrix of shape (3, 3) instead.
+            frame: of the pose: '' or 'panda_link0' the base of the arm, 'palm_link' the palm
+                itself, for a move relative to where it is now.
+            straight: the palm keeps to the straight line.
+            speed: share of the robot's speed, 0.01 to 1; None: the controller's own.
+            timeout: wall time to wait [s].
+            on_progress: called in this thread with the share done (0 to 1) and the time to go [s].
         """
-        self.set_target(arm, hand)
-        wanted = [
-            (joints, np.asarray(values))
-            for joints, values in ((ARM, arm), (HAND, hand))
-            if values is not None
-        ]
+        goal = Goal(arm, hand, position, quaternion, rotation, frame, straight, speed)
+        goal.message(self.name, None)  # what is wrong in it is said without a controller
+        present = self.status(timeout).target_pose
 
-        def arrived() -> RobotState | None:
-            status = self._statuses[-1]
-            for topic in ('robot/state', 'controller/status'):
-                if silent := self._silent(topic):
-                    raise DrexError(f'the move ended on its way: {silent}')
-            if status.state == ControllerStatus.STATE_STOPPED:
-                raise DrexError(f'the move ended on its way: {status.reason}')
-            if status.source not in ('', self.name):
-                raise DrexError(
-                    f'no longer in command: {status.source!r} is; what it leaves out moves on'
-                )
-            if self._state is None:
-                return None
-            state = robot_state(self._state)
-            errors = [np.abs(state.position[joints] - values).max() for joints, values in wanted]
-            return state if max(errors, default=0.0) <= tolerance else None
+        def tell(feedback: Any) -> None:
+            if on_progress is not None:
+                on_progress(feedback.progress, feedback.remaining)
 
-        return self._wait_for(
-            arrived,
+        result = self._act(
+            self._move,
+            'move',
+            goal.message(self.name, present),
             timeout,
-            f'the joints to come within {tolerance:g} rad',
-            lambda: self._statuses[-1].reason,
+            on_feedback=tell,
+            ended=lambda: self._silent('robot/state') or self._silent('controller/status'),
         )
+        if not result.success:
+            raise DrexError(f'move: {result.message}')
+        return MoveResult(result.position_error, result.duration)
 
     def set_target(
-        self,
-        arm: Sequence[float] | np.ndarray | None = None,
-        hand: Sequence[float] | np.ndarray | None = None,
-        *,
-        timeout: float = PATIENCE,
+        self, *, confirm: bool = True, timeout: float = PATIENCE, **fields: Unpack[TargetFields]
     ) -> None:
-        """Give joint positions [rad] to the controller; returns once they are accepted."""
-        for part, values, size in (('arm', arm, N_ARM), ('hand', hand, N_HAND)):
-            if values is not None and len(values) != size:
-                raise DrexError(f'{part} has {len(values)} positions, must have {size}')
-        target = ControllerTarget(source=self.name)
-        if arm is not None:
-            target.arm_mode = ControllerTarget.MODE_JOINT_IMPEDANCE
-            target.arm_position = [float(value) for value in arm]
-        if hand is not None:
-            target.hand_mode = ControllerTarget.MODE_JOINT_IMPEDANCE
-            target.hand_position = [float(value) for value in hand]
-        self.status(timeout)
+        """Give the controller a target, or a stream of them; only what is given changes.
+
+        The modes of arm and hand follow from what is given: a pose of the palm, its stiffness,
+        damping or wrench make the arm a spring at the palm (MODE_CARTESIAN_IMPEDANCE), joint
+        positions springs in the joints, torques neither; `fingertips` make the hand press, and
+        every target of the hand without them ends that.
+
+        Args:
+            confirm: wait until the target is accepted, and raise a DrexError when it is refused;
+                False: send it and return, for streams. What becomes of it is then in status().
+            timeout: wall time to wait [s].
+            **fields: arm: joint positions [rad], or the preferred posture with a pose, 7 numbers.
+                arm_stiffness: of the joints, or of that posture [N m/rad], 7 numbers.
+                arm_damping_ratio: 1 is critical.
+                arm_effort: joint torques [N m], 7 numbers.
+                position, quaternion, rotation, frame: pose of the palm, as for move_to().
+                cartesian_stiffness: x y z [N/m], about x y z [N m/rad], in `frame`.
+                cartesian_damping: x y z [N s/m], about x y z [N m s/rad], in `frame`.
+                wrench: of the palm on the world [N, N m], 6 numbers, in `frame`.
+                payload: what the hand carries: mass [kg], and its place in palm_link [m].
+                hand: joint positions [rad], 16 numbers.
+                hand_stiffness: of the joints [N m/rad], 16 numbers.
+                hand_damping_ratio: 1 is critical.
+                hand_effort: joint torques [N m], 16 numbers.
+                fingertips: by name of the finger, a force towards the middle of the grip [N],
+                    or a TipForce. Fingers left out press with nothing.
+                finger_force_limit: largest force of any fingertip from now on [N].
+                lifetime: the target counts for so long [s of the robot], then the robot holds
+                    and, without another, stops; left out: until the next.
+                time: when it was decided [s of the robot]; left out: now.
+        """
+        status = self._statuses[-1] if self._statuses else None
+        target = target_message(self.name, fields, status)
+        if status is None:
+            target = target_message(self.name, fields, self.status(timeout))
         self._wait_for(
             lambda: self._targets.get_subscription_count() or None,
             timeout,
@@ -152,18 +141,36 @@ class Drex(Connection):
             lambda: self._nobody('controller/target'),
         )
         with self._changed:
-            before = self._statuses[-1]
-            self._statuses.clear()
-            self._statuses.append(before)
+            before, seen = self._statuses[-1], self._statuses_seen
         self._targets.publish(target)
-        answer = self._wait_for(
-            lambda: self._answer(before),
-            timeout,
+        if not confirm:
+            return
+        answer = self.wait_for_status(
+            lambda status: self._answer(status, before),
             'an answer to controller/target',
-            lambda: self._statuses[-1].reason,
+            timeout,
+            since=seen,
         )
         if answer:
             raise DrexError(answer)
+
+    def tare(self, timeout: float = 2 * PATIENCE) -> None:
+        """Take the load that the arm bears now, at this posture, for none; takes 1 s at rest.
+
+        Args:
+            timeout: wall time to wait until it is done [s].
+        """
+        seen = self._statuses_seen
+        self._trigger(self._tare, timeout)
+        begun = False
+
+        def done(status: ControllerStatus) -> bool | None:
+            nonlocal begun
+            begun |= not status.tared  # the first words may be of an earlier tare
+            return True if begun and status.tared else None
+
+        what = 'the tare to be done (does the arm rest?)'
+        self.wait_for_status(done, what, timeout, since=seen)
 
     def stop(self, timeout: float = PATIENCE) -> str:
         """Stop the robot where it is; returns what the controller answers."""
@@ -175,36 +182,14 @@ class Drex(Connection):
 
     # Inside
 
-    def _not_ready(self) -> str:
-        """Why the stack cannot be used yet, in words; empty when it can."""
-        if self._system is None or self._silent('system/status'):
-            return self._silent('system/status') or self._nobody('system/status')
-        if self._system.level not in (SystemStatus.LEVEL_OK, SystemStatus.LEVEL_DEGRADED):
-            return str(self._system.message)
-        if not self._statuses or self._silent('controller/status'):
-            return self._silent('controller/status') or self._nobody('controller/status')
-        # A node can be active and well before it has found the others.
-        status = self._statuses[-1]
-        return str(status.reason) if status.state == ControllerStatus.STATE_INACTIVE else ''
-
-    def _answer(self, before: ControllerStatus) -> str | None:
+    def _answer(self, status: ControllerStatus, before: ControllerStatus) -> str | None:
         """What the controller says to our target: '' when accepted, why not, None for nothing."""
-        for status in self._statuses:
-            # Others may send targets too: only an answer to us counts.
-            refused = status.targets_refused != before.targets_refused
-            accepted = status.targets_accepted != before.targets_accepted
-            if refused and status.reason.startswith(f'target of {self.name!r} refused'):
-                return str(status.reason)
-            if accepted and status.source == self.name:
-                return ''
-        return None
+        # Others may send targets too: only an answer to us counts.
+        refused = status.targets_refused != before.targets_refused
+        accepted = status.targets_accepted != before.targets_accepted
+        if refused and status.reason.startswith(f'target of {self.name!r} refused'):
+            return str(status.reason)
+        return '' if accepted and status.source == self.name else None
 
     def _trigger(self, client: Any, timeout: float) -> str:
         return str(self._call(client, Trigger.Request(), timeout).message)
-
-    def _on_state(self, message: RobotStateMessage) -> None:
-        self._state = message
-        self.states_seen += 1
-
-    def _on_system(self, message: SystemStatus) -> None:
-        self._system = message

@@ -2,27 +2,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint impedance: a spring and a damper in every joint, as pure functions.
 
-    tau = K (q_d - q) + D (v_d - v) + tau_ff,    D = 2 zeta sqrt(K I)
+    tau = K (q_d - q) + D (v_d - v) + M a_d + C v,    D = 2 zeta sqrt(K I)
 
-q, v: measured position [rad] and velocity [rad/s]; q_d, v_d: set-point; K: stiffness [N m/rad];
-zeta: damping ratio; I: effective inertia of the joint [kg m^2]; tau_ff: feed-forward [N m].
-All of shape (23,).
+q, v: measured position [rad] and velocity [rad/s]; q_d, v_d, a_d: set-point; K: stiffness
+[N m/rad]; zeta: damping ratio; M: mass matrix [kg m^2], I its diagonal; C v: Coriolis torques.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+import numba
 import numpy as np
 
-from drex_ros.control.set_point import SetPoint
-from drex_ros.robot.joints import Array, JointLimits
-from drex_ros.robot.state import RobotState
+from drex_ros.robot.joints import Array
+from drex_ros.robot.terms import Terms
+
+_SOFTEST = 1.0  # [N m/rad]: a softer joint is damped like one of this stiffness, so never free
 
 
 @dataclass(frozen=True)
 class Impedance:
-    """How stiff the joints are. Arrays of shape (23,)."""
+    """How stiff joints are. Arrays of shape (n,)."""
 
     stiffness: Array
     """[N m/rad]"""
@@ -30,43 +32,42 @@ class Impedance:
     """1 is critical damping."""
 
 
-@dataclass(frozen=True)
-class LimitedEffort:
-    """Torques that the robot will take."""
-
-    effort: Array
-    """[N m], shape (23,)"""
-    limited: bool
-    """Whether a limit changed them."""
-
-
 def joint_impedance(
-    state: RobotState,
-    set_point: SetPoint,
-    impedance: Impedance,
-    inertia: Array,
-    feed_forward: Array,
+    terms: Terms,
+    position: Array,
+    velocity: Array,
+    wanted: Array,
+    wanted_velocity: Array,
+    wanted_acceleration: Array,
+    stiffness: Array,
+    damping_ratio: float,
 ) -> Array:
-    """Joint torques [N m] of springs and dampers to the set-point, shape (23,)."""
-    stiffness = impedance.stiffness
-    damping = 2.0 * impedance.damping_ratio * np.sqrt(stiffness * inertia)
-    torque: Array = (
-        stiffness * (set_point.position - state.position)
-        + damping * (set_point.velocity - state.velocity)
-        + feed_forward
-    )
+    """Torques of the first n joints [N m], shape (n,), on top of what carries their weight.
+
+    Args:
+        terms: of the whole robot, at this state.
+        position: measured [rad]; shape (n,) or longer, as the next.
+        velocity: measured [rad/s].
+        wanted: where the springs rest [rad]. Shape (n,), as all that follow.
+        wanted_velocity: [rad/s].
+        wanted_acceleration: [rad/s^2].
+        stiffness: [N m/rad].
+        damping_ratio: of every joint; 1 is critical.
+    """
+    torque = np.empty(wanted.shape[0])
+    _law(
+        terms.mass, terms.coriolis, position, velocity, wanted, wanted_velocity,
+        wanted_acceleration, stiffness, damping_ratio, torque,
+    )  # fmt: skip
     return torque
 
 
-def limit_effort(
-    effort: Array, previous: Array, limits: JointLimits, period: float
-) -> LimitedEffort:
-    """Keep torques [N m] within the limits of size, and of change since the previous ones.
-
-    period is the time between the two [s], more than 0.
-    """
-    change = limits.effort_rate * period
-    low = np.maximum(-limits.effort, previous - change)
-    high = np.minimum(limits.effort, previous + change)
-    limited = np.minimum(np.maximum(effort, low), high)
-    return LimitedEffort(limited, bool((limited != effort).any()))
+@numba.njit(cache=True)
+def _law(mass, coriolis, q, v, wanted, speed, acceleration, stiffness, ratio, out):  # type: ignore[no-untyped-def]
+    n = out.shape[0]
+    for i in range(n):
+        damping = 2.0 * ratio * math.sqrt(max(stiffness[i], _SOFTEST) * mass[i, i])
+        torque = stiffness[i] * (wanted[i] - q[i]) + damping * (speed[i] - v[i]) + coriolis[i]
+        for j in range(n):
+            torque += mass[i, j] * acceleration[j]
+        out[i] = torque

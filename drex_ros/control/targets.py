@@ -1,28 +1,19 @@
 # Copyright 2026 The drex_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What arm and hand shall do next, and whether the controller can do it."""
+"""What arm and hand shall do next, as data. Everything is optional: None leaves it as it was."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
 
-import numpy as np
+from drex_ros.robot.description import BASE_LINK, PALM_LINK, WORLD_LINK
+from drex_ros.robot.joints import Array
 
-from drex_ros.robot.joints import (
-    ARM,
-    ARM_JOINTS,
-    HAND,
-    HAND_JOINTS,
-    LIMITS,
-    Array,
-    constant,
-)
-
-MAX_STIFFNESS = constant((1000, 1000, 1000, 1000, 500, 300, 200) + 16 * (10.0,))
-"""Highest joint stiffness [N m/rad] that is steady at 500 Hz control. Shape (23,)."""
-
-DAMPING_RATIO_RANGE = (0.1, 2.0)
+BASE_FRAMES = ('', BASE_LINK, WORLD_LINK)
+"""Names of the arm's base frame."""
+FRAMES = (*BASE_FRAMES, PALM_LINK)
+"""Frames that a pose or wrench of the palm may be given in."""
 
 
 class TargetMode(IntEnum):
@@ -36,14 +27,76 @@ class TargetMode(IntEnum):
 
 
 @dataclass(frozen=True)
-class PartTarget:
-    """Joint impedance of one part, arm (7 joints) or hand (16). None: leave as it was."""
+class Pose:
+    """A place and an orientation."""
+
+    position: Array
+    """[m] Shape (3,)."""
+    quaternion: Array
+    """x y z w. Shape (4,)."""
+
+
+@dataclass(frozen=True)
+class Payload:
+    """What the hand carries."""
+
+    mass: float
+    """[kg]"""
+    position: Array
+    """Its centre of mass in the palm's frame [m]. Shape (3,)."""
+
+
+@dataclass(frozen=True)
+class FingerForce:
+    """What one finger shall press with."""
+
+    finger: int
+    """0 index, 1 middle, 2 ring, 3 thumb."""
+    frame: str
+    """Of force and axes: '' or palm_link, panda_link0, or grip (see FingertipTarget.msg)."""
+    force: Array
+    """Of the fingertip on the object [N]. Shape (3,)."""
+    axes: tuple[bool, bool, bool]
+    """Which axes of the frame are force-controlled."""
+
+
+@dataclass(frozen=True)
+class ArmTarget:
+    """What the arm shall do."""
 
     mode: int = TargetMode.KEEP
     position: Array | None = None
-    """[rad]"""
+    """Joint positions, or the posture that Cartesian impedance prefers [rad]. Shape (7,)."""
     stiffness: Array | None = None
-    """[N m/rad]"""
+    """Of the joints, or of that posture [N m/rad]. Shape (7,)."""
+    effort: Array | None = None
+    """Joint torques [N m]. Shape (7,)."""
+    frame: str = ''
+    """Of pose, wrench and the Cartesian axes: one of FRAMES."""
+    pose: Pose | None = None
+    """Of the palm."""
+    cartesian_stiffness: Array | None = None
+    """x y z [N/m], then about x y z [N m/rad]. Shape (6,)."""
+    cartesian_damping: Array | None = None
+    """x y z [N s/m], then about x y z [N m s/rad]. Shape (6,)."""
+    wrench: Array | None = None
+    """Of the palm on the world, on top of the springs [N, N m]. Shape (6,)."""
+    damping_ratio: float | None = None
+
+
+@dataclass(frozen=True)
+class HandTarget:
+    """What the hand shall do."""
+
+    mode: int = TargetMode.KEEP
+    position: Array | None = None
+    """[rad] Shape (16,)."""
+    stiffness: Array | None = None
+    """[N m/rad] Shape (16,)."""
+    effort: Array | None = None
+    """Joint torques [N m]. Shape (16,)."""
+    fingertips: tuple[FingerForce, ...] = ()
+    """Counts with HYBRID_FORCE; a finger that is not in it presses with nothing."""
     damping_ratio: float | None = None
 
 
@@ -55,64 +108,10 @@ class Target:
     """Who asks."""
     time: float | None = None
     """When it was decided [s], on the robot's clock; None: now."""
-    arm: PartTarget = PartTarget()
-    hand: PartTarget = PartTarget()
-    unsupported: tuple[str, ...] = ()
-    """What else was asked for, which this controller does not do."""
-
-
-def target_refusal(target: Target) -> str:
-    """Why the target cannot be followed, in words; empty when it can."""
-    reason = _part_refusal('arm', target.arm, ARM, ARM_JOINTS) or _part_refusal(
-        'hand', target.hand, HAND, HAND_JOINTS
-    )
-    if not reason and target.unsupported:
-        return f'{", ".join(target.unsupported)} given, which is not supported: leave it empty'
-    return reason
-
-
-def _part_refusal(part: str, target: PartTarget, joints: slice, names: tuple[str, ...]) -> str:
-    values = {'position': target.position, 'stiffness': target.stiffness}
-    given = [f'{part}_{key}' for key, value in values.items() if value is not None]
-    if target.damping_ratio is not None:
-        given.append(f'{part}_damping_ratio')
-    if target.mode == TargetMode.KEEP:
-        if given:
-            return f'{", ".join(given)} given with {part}_mode KEEP: use JOINT_IMPEDANCE'
-        return ''
-    if target.mode != TargetMode.JOINT_IMPEDANCE:
-        return f'{part}_mode {_mode_name(target.mode)} is not supported: use JOINT_IMPEDANCE'
-    ranges = {
-        'position': (LIMITS.lower[joints], LIMITS.upper[joints], 'rad'),
-        'stiffness': (np.zeros(len(names)), MAX_STIFFNESS[joints], 'N m/rad'),
-    }
-    for key, value in values.items():
-        if value is not None:
-            low, high, unit = ranges[key]
-            reason = _range_refusal(f'{part}_{key}', value, low, high, names, unit)
-            if reason:
-                return reason
-    ratio = target.damping_ratio
-    low_ratio, high_ratio = DAMPING_RATIO_RANGE
-    if ratio is not None and not low_ratio <= ratio <= high_ratio:
-        return f'{part}_damping_ratio is {ratio:g}, must be in {low_ratio:g} .. {high_ratio:g}'
-    return ''
-
-
-def _range_refusal(
-    field: str, value: Array, low: Array, high: Array, names: tuple[str, ...], unit: str
-) -> str:
-    if value.shape != (len(names),):
-        return f'{field} has {value.size} values, must have {len(names)}'
-    allowed = (value >= low) & (value <= high)  # false for NaN too
-    if allowed.all():
-        return ''
-    i = int(np.argmin(allowed))
-    return f'{field} of {names[i]} is {value[i]:.4g} {unit}, must be in {low[i]:g} .. {high[i]:g}'
-
-
-def _mode_name(mode: int) -> str:
-    try:
-        return TargetMode(mode).name
-    except ValueError:
-        return str(mode)
+    timeout: float = 0.0
+    """It counts for so long after its arrival [s]; 0: until the next."""
+    arm: ArmTarget = ArmTarget()
+    hand: HandTarget = HandTarget()
+    payload: Payload | None = None
+    finger_force_limit: float | None = None
+    """Largest force of any fingertip [N]."""

@@ -55,6 +55,8 @@ class ManagedNode(HookedNode):
         self._monitors: list[CallbackMonitor] = []
         self._monitored_timers: list[Timer] = []
         self._answered = -math.inf
+        self.served_until = -math.inf
+        """Until then the executor looks for work at every chance [s], steady clock."""
         try:
             self.params = declare(self, BASE_PARAMETERS + self.PARAMETERS)
         except ParameterError:
@@ -170,6 +172,10 @@ class ManagedNode(HookedNode):
         monitor = CallbackMonitor(name, expected_rate=expected_rate, stale_after=stale_after)
         self._monitors.append(monitor)
         return monitor
+
+    def serve_soon(self) -> None:
+        """Have the executor run what was just handed to it, as the end of an action."""
+        self.served_until = time.monotonic() + _ANSWER_TIME
 
     # Parameters
 

@@ -4,17 +4,11 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-import numpy as np
 from builtin_interfaces.msg import Time  # type: ignore[import-untyped]
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from drex_interfaces import msg
-from drex_ros.control.targets import PartTarget, Target
 from drex_ros.robot.description import BASE_LINK
-from drex_ros.robot.joints import Array
 from drex_ros.robot.state import CommandMode, RobotCommand, RobotMode, RobotState
 
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
@@ -86,44 +80,3 @@ def fill_command(
 def robot_command(message: msg.RobotCommand) -> RobotCommand:
     """The command of a message. Raises ValueError for a mode that there is not."""
     return RobotCommand(message.sequence, CommandMode(message.mode), message.effort)
-
-
-def controller_target(message: msg.ControllerTarget) -> Target:
-    """The target of a message; what the controller cannot do is listed in it."""
-    force, torque = message.arm_wrench.force, message.arm_wrench.torque
-    wrench = (force.x, force.y, force.z, torque.x, torque.y, torque.z)
-    others = {
-        'arm_effort': len(message.arm_effort) > 0,
-        'arm_cartesian_stiffness': len(message.arm_cartesian_stiffness) > 0,
-        'arm_wrench': any(value != 0.0 for value in wrench),
-        'hand_effort': len(message.hand_effort) > 0,
-        'fingertips': len(message.fingertips) > 0,
-    }
-    time = seconds(message.header.stamp)
-    return Target(
-        source=message.source,
-        time=None if time == 0.0 else time,
-        arm=PartTarget(
-            mode=message.arm_mode,
-            position=_optional(message.arm_position),
-            stiffness=_optional(message.arm_stiffness),
-            damping_ratio=message.arm_damping_ratio or None,
-        ),
-        hand=PartTarget(
-            mode=message.hand_mode,
-            position=_optional(message.hand_position),
-            stiffness=_optional(message.hand_stiffness),
-            damping_ratio=message.hand_damping_ratio or None,
-        ),
-        unsupported=tuple(name for name, given in others.items() if given),
-    )
-
-
-def unknown_estimates(message: msg.ControllerStatus) -> None:
-    """Mark what the controller does not estimate."""
-    message.payload_mass = math.nan
-    message.payload_mass_sigma = math.nan
-
-
-def _optional(values: Any) -> Array | None:
-    return np.array(values, dtype=np.float64) if len(values) > 0 else None

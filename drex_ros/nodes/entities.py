@@ -153,7 +153,7 @@ class ReadyCheck:
     """Whether the executor would find something to do for a node.
 
     The executor builds its wait set anew, in Python, each time it looks: 0.3 to 0.7 ms. This
-    looks for messages, calls and timers for a tenth of that. Waitables (actions, QoS events) and
+    looks for messages, calls, timers and goals of actions for a tenth of that. QoS events and
     guard conditions, which a look would consume, wait for the next look of the executor itself.
     """
 
@@ -165,10 +165,14 @@ class ReadyCheck:
         node = self._node
         subscriptions = [s for s in node.subscriptions if s.callback_group.can_execute(s)]
         timers, clients, services = list(node.timers), list(node.clients), list(node.services)
-        sizes = (len(subscriptions), len(timers), len(clients), len(services))
+        actions = [w for w in node.waitables if isinstance(w, ActionServer)]
+        sizes: tuple[int, ...] = (len(subscriptions), 0, len(timers), len(clients))
+        sizes += (len(services),)
+        for action in actions:
+            sizes = tuple(a + b for a, b in zip(sizes, _numbers(action), strict=True))
         if sizes != self._sizes:
             self._sizes = sizes
-            self._wait_set = _rclpy.WaitSet(sizes[0], 0, *sizes[1:], 0, node.context.handle)
+            self._wait_set = _rclpy.WaitSet(*sizes, 0, node.context.handle)
         wait_set = self._wait_set
         wait_set.clear_entities()
         for subscription in subscriptions:
@@ -179,8 +183,24 @@ class ReadyCheck:
             wait_set.add_client(client.handle)
         for service in services:
             wait_set.add_service(service.handle)
+        for action in actions:
+            action.add_to_wait_set(wait_set)
         wait_set.wait(0)
-        return any(wait_set.get_ready_entities(kind) for kind in _KINDS)
+        return any(wait_set.get_ready_entities(kind) for kind in _KINDS) or any(
+            action.is_ready(wait_set) for action in actions
+        )
+
+
+def _numbers(action: ActionServer) -> tuple[int, ...]:
+    """How many subscriptions, guard conditions, timers, clients and services an action has."""
+    of = action.get_num_entities()
+    return (
+        of.num_subscriptions,
+        of.num_guard_conditions,
+        of.num_timers,
+        of.num_clients,
+        of.num_services,
+    )
 
 
 def _unused(message: Any) -> None:

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The controller of arm and hand: answers each robot/state with one robot/command.
 
-Today it does joint impedance; a target that asks for anything else is refused, with the reason in
-controller/status. It works when a state comes, never by a timer, so it keeps the robot's time
-whatever that is. At start it holds the posture it finds.
+It works when a state comes, never by a timer, so it keeps the robot's time whatever that is. At
+start it holds the posture it finds. What it does is in control/controller.py.
 """
 
 from __future__ import annotations
@@ -14,150 +13,62 @@ import sys
 import time
 from typing import Any
 
-import numpy as np
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from std_msgs.msg import Header
 from std_srvs.srv import Trigger
 
 from drex_interfaces.msg import ControllerStatus, ControllerTarget, RobotCommand, RobotState
-from drex_ros.control.controller import Controller, ControllerSettings, ControllerState
-from drex_ros.control.joint_impedance import Impedance
-from drex_ros.control.set_point import MotionLimits
-from drex_ros.control.targets import (
-    DAMPING_RATIO_RANGE,
-    MAX_STIFFNESS,
-    PartTarget,
-    Target,
-    TargetMode,
-    target_refusal,
-)
+from drex_ros.control.controller import Controller, ControllerState
+from drex_ros.control.move_planning import MovePlanner, Workspace
+from drex_ros.control.warm_up import warm_up
 from drex_ros.health import Level
-from drex_ros.nodes.base import ConfigurationError, ManagedNode, Parameter, Status, run
-from drex_ros.nodes.conversions import (
-    NEWEST,
-    controller_target,
-    fill_command,
-    robot_state,
-    unknown_estimates,
-)
-from drex_ros.robot.description import BASE_LINK, HANDS, DescriptionError
+from drex_ros.nodes.base import ConfigurationError, ManagedNode, Status, run
+from drex_ros.nodes.controller_messages import controller_target, fill_status
+from drex_ros.nodes.controller_parameters import PARAMETERS, controller_settings
+from drex_ros.nodes.conversions import NEWEST, QUEUED, fill_command, robot_state
+from drex_ros.nodes.move_server import MoveServer
+from drex_ros.robot.description import BASE_LINK, DescriptionError
 from drex_ros.robot.dynamics import Dynamics
-from drex_ros.robot.joints import ARM, HAND, LIMITS, N_ARM, N_HAND, N_JOINTS
 
 _SLICE = 0.005  # [s] longest wait for a state in one piece, so that services are served
+_COMPARABLE = 10.0  # [s] two clocks that differ by more have nothing to do with each other
+_SILENT_STATUS = 2.0  # [Hz] of controller/status while no state comes
 
 
 class HybridImpedanceController(ManagedNode):
-    """Joint impedance of 23 joints as a node."""
+    """Hybrid impedance of 23 joints as a node."""
 
     NAME = 'hybrid_impedance_controller'
-    PARAMETERS = (
-        Parameter(
-            'hand',
-            'right',
-            'which hand the robot has',
-            choices=HANDS,
-            read_only=True,
-        ),
-        Parameter(
-            'arm_stiffness',
-            [400.0, 400.0, 400.0, 400.0, 150.0, 100.0, 40.0],
-            'joint stiffness of the arm at start',
-            unit='N m/rad',
-            range=(0.0, float(MAX_STIFFNESS[ARM].max())),
-            size=N_ARM,
-            read_only=True,
-        ),
-        Parameter(
-            'hand_stiffness',
-            [3.0] * N_HAND,
-            'joint stiffness of the hand at start',
-            unit='N m/rad',
-            range=(0.0, float(MAX_STIFFNESS[HAND].max())),
-            size=N_HAND,
-            read_only=True,
-        ),
-        Parameter(
-            'damping_ratio',
-            1.0,
-            'of every joint at start; 1 is critical',
-            range=DAMPING_RATIO_RANGE,
-            read_only=True,
-        ),
-        Parameter(
-            'speed',
-            0.3,
-            'fastest the set-point moves, as a share of the joint velocity limits',
-            range=(0.01, 1.0),
-            read_only=True,
-        ),
-        Parameter(
-            'acceleration_time',
-            0.2,
-            'time that the set-point takes to its full speed',
-            unit='s',
-            range=(0.02, 5.0),
-            read_only=True,
-        ),
-        Parameter(
-            'target_timeout',
-            0.5,
-            'a target with a stamp further than this from the time of the robot is refused',
-            unit='s',
-            range=(0.01, 60.0),
-            read_only=True,
-        ),
-        Parameter(
-            'source_timeout',
-            0.5,
-            'a second source is refused for so long after the last target of the first',
-            unit='s',
-            range=(0.0, 60.0),
-            read_only=True,
-        ),
-        Parameter(
-            'state_timeout',
-            0.5,
-            'wall time without robot/state after which the status says so',
-            unit='s',
-            range=(0.01, 60.0),
-            read_only=True,
-        ),
-        Parameter(
-            'status_rate',
-            10.0,
-            'messages on controller/status per second of wall time, besides those on a change',
-            unit='Hz',
-            range=(0.1, 100.0),
-            read_only=True,
-        ),
-    )
+    PARAMETERS = PARAMETERS
 
     def configure(self) -> None:
-        """Load the robot's dynamics; make topics and services."""
+        """Load the robot's dynamics; make topics, services and the action."""
+        self._settings = controller_settings(self.params)
         try:
             self._dynamics = Dynamics(hand=self.params.hand)
         except DescriptionError as error:
             raise ConfigurationError(str(error)) from error
-        self._settings = self._read_settings()
+        warm_up(self._dynamics, self._settings)
         self._start_anew()
         self._command_publisher = self.create_lifecycle_publisher(
             RobotCommand, 'robot/command', NEWEST
         )
         self._status_publisher = self.create_lifecycle_publisher(
-            ControllerStatus, 'controller/status', 10
+            ControllerStatus, 'controller/status', QUEUED
         )
         self._state_subscription = self.polled_subscription(
             RobotState, 'robot/state', NEWEST, stale_after=self.params.state_timeout
         )
-        self.monitored_subscription(ControllerTarget, 'controller/target', self._on_target, 10)
+        self.monitored_subscription(ControllerTarget, 'controller/target', self._on_target, QUEUED)
         self.monitored_service(Trigger, 'controller/stop', self._on_stop)
         self.monitored_service(Trigger, 'controller/recover', self._on_recover)
+        self.monitored_service(Trigger, 'controller/tare', self._on_tare)
+        self._moves = MoveServer(self, self.params.speed)
         # Wall time: the status must also come when the robot's time stands still.
         self.monitored_timer(
-            1.0 / self.params.status_rate,
-            self._publish_status,
+            1.0 / _SILENT_STATUS,
+            self._publish_silence,
             name='controller/status',
             clock=Clock(clock_type=ClockType.STEADY_TIME),
         )
@@ -165,13 +76,22 @@ class HybridImpedanceController(ManagedNode):
     def activate(self) -> None:
         """Forget what was before: the robot may stand anywhere now."""
         self._start_anew()
+        workspace = Workspace(self._settings.lower, self._settings.upper)
+        planner = MovePlanner(self._dynamics, self._controller.proximity, workspace)
+        self._moves.serve(self._controller, planner)
+
+    def deactivate(self) -> None:
+        """Serve no move any more."""
+        self._moves.serve(None, None)
 
     def _start_anew(self) -> None:
         self._controller = Controller(self._dynamics, self._settings)
         self._command = RobotCommand()
-        self._last_header = Header(frame_id=BASE_LINK)
+        self.last_header = Header(frame_id=BASE_LINK)
         self._last_taken: float | None = None
         self._last_latency = 0.0
+        self._status_due = -math.inf
+        self._clocks_agree: bool | None = None
 
     def step(self) -> None:
         """Answer the next robot state, if one comes soon."""
@@ -179,33 +99,29 @@ class HybridImpedanceController(ManagedNode):
         if message is None:
             return
         taken = time.perf_counter()
-        before = (self._controller.state, self._controller.reason)
-        command = self._controller.update(robot_state(message))
+        controller = self._controller
+        before = (controller.state, controller.reason)
+        robot = robot_state(message)
+        command = controller.update(robot, age=self._age(robot.time))
         fill_command(self._command, command, message)
         self._command_publisher.publish(self._command)
-        self._last_header = message.header
+        self.last_header = message.header
         self._last_taken = taken
         self._last_latency = time.perf_counter() - taken
-        if (self._controller.state, self._controller.reason) != before:
+        self._moves.step(robot.time)
+        due = robot.time >= self._status_due or robot.time < self._status_due - 1.0
+        if due or (controller.state, controller.reason) != before:
+            self._status_due = robot.time + 1.0 / self.params.status_rate
             self._publish_status()
 
-    def _read_settings(self) -> ControllerSettings:
-        params = self.params
-        arm = PartTarget(TargetMode.JOINT_IMPEDANCE, stiffness=np.array(params.arm_stiffness))
-        hand = PartTarget(TargetMode.JOINT_IMPEDANCE, stiffness=np.array(params.hand_stiffness))
-        reason = target_refusal(Target(arm=arm, hand=hand))
-        if reason:
-            raise ConfigurationError(reason)
-        velocity = params.speed * LIMITS.velocity
-        return ControllerSettings(
-            impedance=Impedance(
-                stiffness=np.array(params.arm_stiffness + params.hand_stiffness),
-                damping_ratio=np.full(N_JOINTS, params.damping_ratio),
-            ),
-            motion=MotionLimits(velocity, velocity / params.acceleration_time),
-            target_timeout=params.target_timeout,
-            source_timeout=params.source_timeout,
-        )
+    def _age(self, stamp: float) -> float:
+        """How old a state is by our clock [s]; 0 where the clocks have nothing in common."""
+        now = float(self.get_clock().now().nanoseconds) * 1e-9
+        if now == 0.0:
+            return 0.0  # simulated time that has not come yet
+        if self._clocks_agree is None:
+            self._clocks_agree = abs(now - stamp) < _COMPARABLE
+        return now - stamp if self._clocks_agree else 0.0
 
     def _on_target(self, message: ControllerTarget) -> None:
         refused = self._controller.accept(controller_target(message))
@@ -228,6 +144,15 @@ class HybridImpedanceController(ManagedNode):
         response.message = 'holds the present posture and takes targets'
         return response
 
+    def _on_tare(self, request: Any, response: Any) -> Any:
+        if self._controller.estimates is None or self._silence():
+            response.message = self._silence() or 'no robot state yet'
+            return response
+        self._controller.estimator.tare()
+        response.success = True
+        response.message = 'the next second counts as no payload at this posture'
+        return response
+
     def _silence(self) -> str:
         """Says that robot/state does not come; empty while it does."""
         if self._last_taken is None:
@@ -235,11 +160,14 @@ class HybridImpedanceController(ManagedNode):
         age = time.perf_counter() - self._last_taken
         return f'no robot/state for {age:.1f} s' if age > self.params.state_timeout else ''
 
+    def _publish_silence(self) -> None:
+        if self._silence():
+            self._publish_status()
+
     def _publish_status(self) -> None:
         controller, silence = self._controller, self._silence()
-        message = ControllerStatus(header=self._last_header)
-        message.state = int(controller.state)
-        message.reason = controller.reason
+        message = ControllerStatus(header=self.last_header)
+        fill_status(message, controller)
         message.state_age = self._last_latency
         if silence:
             if controller.state is not ControllerState.STOPPED:
@@ -247,16 +175,10 @@ class HybridImpedanceController(ManagedNode):
             message.reason = '; '.join(text for text in (silence, controller.reason) if text)
             since = self._last_taken
             message.state_age = math.inf if since is None else time.perf_counter() - since
-        message.source = controller.source
-        message.targets_accepted = controller.targets_accepted
-        message.targets_refused = controller.targets_refused
-        message.limits_applied = controller.limits_applied
-        message.target_position = controller.set_point.position
-        unknown_estimates(message)
         self._status_publisher.publish(message)
 
     def diagnose(self) -> list[Status]:
-        """What the controller does, and what it refused."""
+        """What the controller does, and what it refused or changed."""
         controller = self._controller
         level = Level.WARN if controller.state is ControllerState.STOPPED else Level.OK
         message = self._silence() or controller.reason or controller.state.name.lower()
@@ -266,6 +188,8 @@ class HybridImpedanceController(ManagedNode):
             'targets refused': str(controller.targets_refused),
             'limits applied': str(controller.limits_applied),
         }
+        for rule, record in controller.interventions.records.items():
+            values[str(rule)] = f'{record.count} {record.reason}'.strip()
         return [Status('', level, message, values)]
 
 

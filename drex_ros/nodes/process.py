@@ -165,7 +165,8 @@ def _spin(node: 'ManagedNode', executor: SingleThreadedExecutor, stop: StopReque
             node.step()
             while clock() < serve_at and not stop.requested:
                 node.step()
-            if anything_ready() or clock() - looked > _LOOK:
+            soon = time.monotonic() < node.served_until
+            if soon or anything_ready() or clock() - looked > _LOOK:
                 looked = clock()
                 executor.spin_once(timeout_sec=0)
         else:

@@ -7,8 +7,9 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from drex_ros.robot.description import FINGERTIP_LINKS, robot_urdf
-from drex_ros.robot.joints import JOINT_NAMES, N_JOINTS, ROTOR_INERTIA, Array
+from drex_ros.robot.description import FINGERTIP_LINKS, PALM_LINK, robot_urdf
+from drex_ros.robot.joints import ARM, JOINT_NAMES, N_JOINTS, ROTOR_INERTIA, Array
+from drex_ros.robot.terms import Terms, TermsReader
 
 
 class Dynamics:
@@ -30,6 +31,15 @@ class Dynamics:
         self._q = np.zeros(self.model.nq)
         self._v = np.zeros(self.model.nv)
         self._tips = [self.model.getFrameId(name) for name in FINGERTIP_LINKS]
+        self._palm = self.model.getFrameId(PALM_LINK)
+        self._read_terms = TermsReader(self.model, self._order)
+
+    def terms(self, position: Array, velocity: Array) -> Terms:
+        """All that a control law asks for, at a posture [rad] and velocity [rad/s], each (23,).
+
+        The arrays in it are overwritten by the next call.
+        """
+        return self._read_terms(position, velocity)
 
     def gravity(self, position: Array) -> Array:
         """Joint torques that carry the robot's weight [N m], shape (23,), at a posture [rad]."""
@@ -64,6 +74,13 @@ class Dynamics:
         diagonal = pin.crba(self.model, self._data, self._q).diagonal()
         ordered: Array = diagonal[self._order]
         return ordered
+
+    def palm_pose(self, arm: Array) -> tuple[Array, Array]:
+        """Position [m], shape (3,), and rotation, (3, 3), of the palm at an arm posture [rad]."""
+        self._q[self._order[ARM]] = arm[ARM]
+        pin.forwardKinematics(self.model, self._data, self._q)
+        place = pin.updateFramePlacement(self.model, self._data, self._palm)
+        return place.translation.copy(), place.rotation.copy()
 
     def fingertip_positions(self, position: Array) -> Array:
         """Centres of the fingertips in the world [m], shape (4, 3): index, middle, ring, thumb."""

@@ -1,59 +1,55 @@
 # Copyright 2026 The drex_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The impedance law is a damped spring, within the limits."""
+"""The impedance law is a damped spring."""
 
 import numpy as np
 import pytest
 
-from drex_ros.control.joint_impedance import Impedance, joint_impedance, limit_effort
-from drex_ros.control.set_point import SetPoint
-from drex_ros.robot.joints import ARM, HAND, LIMITS, N_JOINTS
-from drex_ros.robot.state import RobotMode, RobotState
+from drex_ros.control.joint_impedance import joint_impedance
+from drex_ros.robot.dynamics import Dynamics
+from drex_ros.robot.joints import ARM, HOME, N_ARM, N_JOINTS
 
-ZERO = np.zeros(N_JOINTS)
-ONES = np.ones(N_JOINTS)
-
-
-def state(position=ZERO, velocity=ZERO):
-    return RobotState(0.0, 0, RobotMode.EFFORT, '', position, velocity, ZERO, ZERO)
+ZERO = np.zeros(N_ARM)
+ONES = np.ones(N_ARM)
 
 
-def torque(robot, set_point, *, stiffness=2.0, ratio=1.0, inertia=0.5, feed_forward=ZERO):
-    impedance = Impedance(stiffness * ONES, ratio * ONES)
-    return joint_impedance(robot, set_point, impedance, inertia * ONES, feed_forward)
+@pytest.fixture(scope='module')
+def terms():
+    return Dynamics().terms(HOME.copy(), np.zeros(N_JOINTS))
 
 
-def test_spring_damper_and_feed_forward():
-    rest = SetPoint.at_rest(ZERO)
-    np.testing.assert_allclose(torque(state(position=0.3 * ONES), rest), -0.6)
-    # 2 zeta sqrt(K I) = 2 * 0.5 * sqrt(2 * 0.5) = 1
-    np.testing.assert_allclose(torque(state(velocity=0.3 * ONES), rest, ratio=0.5), -0.3)
-    moving = SetPoint(ZERO, 0.3 * ONES)
-    np.testing.assert_allclose(torque(state(velocity=0.3 * ONES), moving), 0.0)
-    np.testing.assert_allclose(torque(state(), rest, feed_forward=0.1 * ONES), 0.1)
+def torque(terms, *, position=ZERO, velocity=ZERO, wanted=ZERO, speed=ZERO, acceleration=ZERO,
+           stiffness=2.0, ratio=1.0):  # fmt: skip
+    return joint_impedance(
+        terms, position, velocity, wanted, speed, acceleration, stiffness * ONES, ratio
+    )
 
 
-@pytest.mark.parametrize('inertia', [1e-3, 0.1, 2.0])
-def test_ratio_one_does_not_overshoot(inertia):
-    position, velocity, period = 0.5, 0.0, 1e-3 * np.sqrt(inertia / 2.0)
-    lowest = position
-    for _ in range(8000):
-        robot = state(position * ONES, velocity * ONES)
-        accelerate = torque(robot, SetPoint.at_rest(ZERO), inertia=inertia)[0] / inertia
-        velocity += accelerate * period
-        position += velocity * period
-        lowest = min(lowest, position)
-    assert abs(position) < 0.005
+def test_spring_damper_and_inertia(terms):
+    inertia = terms.mass[ARM, ARM].diagonal()
+    np.testing.assert_allclose(torque(terms, position=0.3 * ONES), -0.6)
+    damping = 2.0 * 0.5 * np.sqrt(2.0 * inertia)
+    np.testing.assert_allclose(torque(terms, velocity=0.3 * ONES, ratio=0.5), -0.3 * damping)
+    np.testing.assert_allclose(torque(terms, velocity=0.3 * ONES, speed=0.3 * ONES), 0.0)
+    expected = terms.mass[ARM, ARM] @ ONES
+    np.testing.assert_allclose(torque(terms, acceleration=ONES), expected)
+
+
+def test_a_joint_without_stiffness_is_still_damped(terms):
+    assert (torque(terms, velocity=ONES, stiffness=0.0) < -0.1).all()
+    np.testing.assert_array_equal(torque(terms, position=ONES, stiffness=0.0), 0.0)
+
+
+@pytest.mark.parametrize('joint', range(N_ARM))
+def test_ratio_one_does_not_overshoot(terms, joint):
+    position, velocity, period = ZERO.copy(), ZERO.copy(), 1e-3
+    position[joint] = 0.5
+    inertia, lowest = terms.mass[joint, joint], 0.5
+    for _ in range(20000):
+        velocity[joint] += torque(terms, position=position, velocity=velocity)[joint] * (
+            period / inertia
+        )
+        position[joint] += velocity[joint] * period
+        lowest = min(lowest, position[joint])
+    assert abs(position[joint]) < 0.005
     assert lowest > -1e-4
-
-
-def test_limits_of_size_and_change():
-    free = limit_effort(0.5 * ONES, 0.4 * ONES, LIMITS, 0.002)
-    assert not free.limited
-    np.testing.assert_array_equal(free.effort, 0.5)
-    cut = limit_effort(1000.0 * ONES, ZERO, LIMITS, 0.002)
-    assert cut.limited
-    np.testing.assert_allclose(cut.effort[ARM], 2.0)  # 1000 N m/s for 2 ms
-    np.testing.assert_array_equal(cut.effort[HAND], LIMITS.effort[HAND])
-    cut = limit_effort(-1000.0 * ONES, -LIMITS.effort, LIMITS, 0.002)
-    np.testing.assert_array_equal(cut.effort, -LIMITS.effort)

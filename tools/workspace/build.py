@@ -68,6 +68,9 @@ class Workspace:
                 continue
             with progress.step(f'colcon build {package}', TIMES[package]):
                 self._build(package)
+            if package == 'drex_ros':
+                with progress.step('compile the control laws', 'up to half a minute'):
+                    self._compile()
 
     def _build(self, package: str) -> None:
         stamp = self.stamp_path(package)
@@ -93,6 +96,16 @@ class Workspace:
         temporary = stamp.with_suffix('.tmp')
         temporary.write_text(json.dumps({**wanted, 'installed': self._installed(package)}))
         temporary.replace(stamp)
+
+    def _compile(self) -> None:
+        """Have compiled what the controller would otherwise compile at its first start."""
+        script = f'. "{self.env.path}/setup.bash" && exec python -m drex_ros.control.warm_up'
+        run(
+            ['bash', '-c', script],
+            self.root / 'log/setup/compile.log',
+            env=self.env.variables(),
+            cwd=self.root / 'install',
+        )
 
     @staticmethod
     def _same_environment(stamp: Path, wanted: dict[str, str]) -> bool:

@@ -1,0 +1,338 @@
+# Copyright 2026 The drex_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""From each robot state one command: laws, estimators and safety in their order.
+
+It starts by holding the posture that it finds and never jumps, whatever comes. It asks the
+hardware to hold when it is stopped or the hardware is. What it is to do is told by its subclass,
+the controller.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import IntEnum
+
+import numba
+import numpy as np
+
+from drex_ros.control.arm_control import ArmControl
+from drex_ros.control.authority import Authority
+from drex_ros.control.estimation.estimator import Estimates, Estimator
+from drex_ros.control.guard import Guard
+from drex_ros.control.hand_control import HandControl
+from drex_ros.control.hand_law import limit_fingertip_force
+from drex_ros.control.interventions import Interventions, Rule
+from drex_ros.control.move import Move
+from drex_ros.control.proximity import Proximity
+from drex_ros.control.set_point import StreamClock
+from drex_ros.control.settings import ControllerSettings
+from drex_ros.control.supervisor import Envelope, Supervisor
+from drex_ros.control.targets import TargetMode
+from drex_ros.robot.dynamics import Dynamics
+from drex_ros.robot.joints import ARM, HAND, LIMITS, N_JOINTS, Array
+from drex_ros.robot.state import CommandMode, RobotCommand, RobotMode, RobotState
+from drex_ros.robot.terms import Terms
+
+_FIRST_PERIOD = 0.001  # [s] of the first cycle: the shortest any hardware has
+_LONGEST_PERIOD = 0.02  # [s] that one cycle counts for at most when states were lost
+_JUMP = 0.05  # [rad] in one cycle, beyond what the joint's speed limit explains
+_BLEND = 0.05  # [s] in which the difference of two laws fades when one follows the other
+LATCHED = (RobotMode.STOPPED, RobotMode.REFLEX)
+"""Modes that a robot leaves by recovery alone."""
+
+
+class ControllerState(IntEnum):
+    """What the controller does (numbers as in drex_interfaces/ControllerStatus)."""
+
+    INACTIVE = 0
+    HOLDING = 1
+    TRACKING = 2
+    STOPPED = 3
+    MOVING = 4
+
+
+class ControlLoop:
+    """Hybrid impedance of arm and hand, cycle by cycle. To be fed from one thread."""
+
+    def __init__(self, dynamics: Dynamics, settings: ControllerSettings) -> None:
+        self._dynamics = dynamics
+        self._settings = settings
+        self.state = ControllerState.INACTIVE
+        self.reason = ''
+        self.targets_accepted = 0
+        self.targets_refused = 0
+        self.limits_applied = 0
+        self.interventions = Interventions()
+        self.arm = ArmControl(dynamics, settings.arm)
+        self.hand = HandControl(settings.hand)
+        self.move: Move | None = None
+        self.finger_force_limit = settings.finger_force
+        self.estimator = Estimator(settings.estimator)
+        self.estimates: Estimates | None = None
+        self.terms: Terms | None = None
+        self.bounds = settings.bounds
+        self.proximity = Proximity(
+            dynamics,
+            hand=settings.hand_side,
+            table_height=settings.table_height,
+            margins=settings.margins,
+        )
+        self._guard = Guard(self.proximity, self.bounds)
+        self._supervisor = Supervisor(Envelope.of_robot(settings.effort_share), self.interventions)
+        self._authority = Authority(settings.source_timeout)
+        self._stream = StreamClock()
+        self._robot: RobotState | None = None
+        self._answer: RobotCommand | None = None
+        self._recover_robot = False
+        self._blend = np.zeros(N_JOINTS)
+        self._blends = False
+        self._cycle = 0
+
+    @property
+    def source(self) -> str:
+        """Whose target is followed; empty: nobody's."""
+        return self._authority.source
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it lets the hardware hold until it is recovered."""
+        return self.state is ControllerState.STOPPED
+
+    @property
+    def target_position(self) -> Array:
+        """Set-point of all joints [rad]. Shape (23,)."""
+        return np.concatenate((self.arm.joints.position, self.hand.joints.position))
+
+    def target_pose(self) -> tuple[Array, Array]:
+        """Set-point of the palm: position [m], shape (3,), and rotation, shape (3, 3)."""
+        if self.arm.mode is TargetMode.CARTESIAN_IMPEDANCE:
+            return self.arm.palm.position, self.arm.palm.rotation
+        return self._dynamics.palm_pose(self.arm.joints.position)
+
+    def palm_position_at(self, posture: Array) -> Array:
+        """Where the palm is at a posture [rad], in the base frame [m]. Shape (3,)."""
+        return self._dynamics.palm_pose(posture)[0]
+
+    # The loop
+
+    def update(self, robot: RobotState, *, age: float = 0.0) -> RobotCommand:
+        """The answer to one robot state; to a state that was seen before, the same again.
+
+        Args:
+            robot: the state.
+            age: how old it is on the clock of the caller [s]; 0 when that cannot be told.
+        """
+        last, answer = self._robot, self._answer
+        if last is None or (robot.sequence, robot.time) != (last.sequence, last.time):
+            answer = None
+        if answer is None:
+            self._answer = answer = self._react(robot, last, age)
+        return answer
+
+    def _react(self, robot: RobotState, last: RobotState | None, age: float) -> RobotCommand:
+        hold = RobotCommand(robot.sequence, CommandMode.HOLD, np.zeros(N_JOINTS))
+        if not math.isfinite(
+            robot.time + robot.position.sum() + robot.velocity.sum() + robot.effort.sum()
+        ):
+            self._stop(Rule.NOT_FINITE, robot.time, 'the robot state holds a value that is none')
+            return hold
+        self._robot = robot
+        self.terms = terms = self._dynamics.terms(robot.position, robot.velocity)
+        period = self._notice(robot, last, age, terms)
+        self.estimates = self.estimator.update(
+            robot,
+            terms,
+            period,
+            dithered=self._settings.arm.friction_compensation > 0.0,
+            moving_target=bool(np.abs(self.hand.joints.velocity).max() > 1e-3),
+        )
+        if self.stopped:
+            return hold
+        if robot.mode in LATCHED:
+            return self._wait_for_robot(robot, terms)
+        if self._recover_robot:
+            self._recover_robot, self.reason = False, ''
+        if robot.mode is not RobotMode.EFFORT:
+            # The hardware held meanwhile: go on from where it is, without a jump.
+            if self.move is not None:
+                self._end_move('the robot held by itself')
+            self.arm.resume(robot, terms)
+            self.hand.resume(robot, terms)
+            period = _FIRST_PERIOD
+        self._keep_deadline(robot, terms)
+        if self.stopped:
+            return hold
+        self._advance(robot, terms, period)
+        if self._cycle % self._settings.guard_cycles == 0:
+            self._look_ahead(robot, terms)
+        self._cycle += 1
+        if self.stopped:
+            return hold
+        effort = self._effort(robot, terms, period)
+        if effort is None:
+            return hold
+        return RobotCommand(robot.sequence, CommandMode.EFFORT, effort)
+
+    def _notice(
+        self, robot: RobotState, last: RobotState | None, age: float, terms: Terms
+    ) -> float:
+        """See what happened since the last state; the time that counts as passed [s]."""
+        if last is None:
+            self._rest(robot, terms)
+            # A robot that stopped because nobody commanded it: now somebody does, and holds.
+            self._recover_robot |= robot.mode is RobotMode.STOPPED
+            return _FIRST_PERIOD
+        elapsed = robot.time - last.time
+        if elapsed <= 0.0:
+            self._jump(robot, terms, 'the time of the robot went back: holding where it is now')
+            return _FIRST_PERIOD
+        if _jumped(last.position, robot.position, LIMITS.velocity, elapsed):
+            self._jump(robot, terms, 'the robot moved by a jump: holding where it is now')
+        limit = self._settings.state_timeout
+        if elapsed > limit:
+            self._stop(Rule.STALE_STATE, robot.time, f'no robot state for {elapsed:.2f} s')
+        elif age > limit:
+            self._stop(Rule.STALE_STATE, robot.time, f'the robot state is {age:.2f} s old')
+        return min(max(elapsed, _FIRST_PERIOD), _LONGEST_PERIOD)
+
+    def _wait_for_robot(self, robot: RobotState, terms: Terms) -> RobotCommand:
+        reason = f'the robot is stopped: {robot.reason}'
+        if self.reason != reason:
+            self.interventions.note(Rule.ROBOT, robot.time, reason)
+        self._rest(robot, terms, reason)
+        mode = CommandMode.RECOVER if self._recover_robot else CommandMode.HOLD
+        return RobotCommand(robot.sequence, mode, np.zeros(N_JOINTS))
+
+    def _keep_deadline(self, robot: RobotState, terms: Terms) -> None:
+        """Hold when the last target no longer counts; stop when no other came."""
+        overdue = self._authority.overdue(robot.time)
+        if overdue <= 0.0 or self.move is not None:
+            return
+        source = self.source or 'unnamed'
+        if self.state is ControllerState.TRACKING:
+            reason = f'the target of {source!r} has expired: holding'
+            self.reason = self.interventions.note(Rule.STALE_TARGET, robot.time, reason)
+            self.state = ControllerState.HOLDING
+            self._blends = True
+            self.arm.stop()
+            self.hand.stop()
+            if self.arm.mode is TargetMode.JOINT_EFFORT:
+                self.arm.rest(robot)
+            if self.hand.mode is TargetMode.JOINT_EFFORT:
+                self.hand.rest(robot, terms)
+        elif overdue > self._settings.stop_after:
+            reason = f'no target of {source!r} for {overdue:.2f} s after its last expired'
+            self._stop(Rule.STALE_TARGET, robot.time, reason)
+
+    def _advance(self, robot: RobotState, terms: Terms, period: float) -> None:
+        move = self.move
+        if move is None:
+            near = self.arm.advance(robot, terms, period)
+            near |= self.hand.advance(robot, period)
+        else:
+            position, velocity, acceleration = move.advance(robot.time)
+            self.arm.lead(position[ARM], velocity[ARM], acceleration[ARM], terms)
+            self.hand.lead(position[HAND], velocity[HAND], acceleration[HAND])
+            near = self.arm.keep_near(robot, terms)
+            if near:
+                self._end_move('blocked: the arm does not follow')
+            self._authority.take(move.source, robot.time, 0.0)
+            move.judge(robot.position)
+            if move.over:
+                self.move = None
+                self.state = ControllerState.HOLDING
+                self._authority.release()
+        if near:
+            record = self.interventions.records[Rule.SET_POINT]
+            record.count += 1
+            record.time = robot.time
+            record.reason = 'the robot does not follow: its set-point waits'
+
+    def _look_ahead(self, robot: RobotState, terms: Terms) -> None:
+        verdict = self._guard.check(robot.position, robot.velocity, terms)
+        if verdict is None:
+            return
+        if verdict.stop:
+            self._stop(verdict.rule, robot.time, verdict.reason)
+            return
+        self.interventions.note(verdict.rule, robot.time, verdict.reason)
+        self._rest(robot, terms, f'{verdict.reason}: holding')
+
+    def _effort(self, robot: RobotState, terms: Terms, period: float) -> Array | None:
+        effort = np.empty(N_JOINTS)
+        effort[ARM] = self.arm.effort(robot, terms, period)
+        effort[HAND] = self.hand.effort(robot, terms, period)
+        if self._blends:
+            # Begin with the torques that there were; the difference to the law's fades.
+            self._blend[:] = robot.effort_commanded - effort
+            self._blends = False
+        self._blend *= math.exp(-period / _BLEND)
+        effort += self._blend
+        if not math.isfinite(effort.sum()):
+            self._stop(Rule.NOT_FINITE, robot.time, 'the law gave a torque that is no number')
+            return None
+        weight = terms.gravity[HAND]
+        pressing, cut = limit_fingertip_force(
+            terms, effort[HAND] - weight, self.finger_force_limit
+        )
+        if cut:
+            effort[HAND] = pressing + weight
+            record = self.interventions.records[Rule.FINGER_FORCE]
+            record.count += 1
+            record.time = robot.time
+            record.reason = f'a fingertip was kept to {self.finger_force_limit:.3g} N'
+        limited, changed = self._supervisor.limit(
+            *(effort, robot.effort_commanded, robot.position, robot.velocity, terms),
+            *(period, robot.time),
+        )
+        self.limits_applied += changed or cut
+        return limited.copy()
+
+    # Inside
+
+    def _rest(self, robot: RobotState, terms: Terms, reason: str = '') -> None:
+        """Hold what is found; nobody commands any more."""
+        self.arm.rest(robot)
+        self.hand.rest(robot, terms)
+        self._blends = True
+        self._authority.release()
+        self._stream.forget()
+        if self.move is not None:
+            self.move.fail(reason or 'the robot is held')
+            self.move = None
+        self.reason = reason
+        if self.state is not ControllerState.STOPPED:
+            self.state = ControllerState.HOLDING
+
+    def _jump(self, robot: RobotState, terms: Terms, reason: str) -> None:
+        self.interventions.note(Rule.JUMP, robot.time, reason)
+        self.estimator.reset()
+        self._rest(robot, terms, reason)
+
+    def _stop(self, rule: Rule, time: float, reason: str) -> None:
+        if self.state is not ControllerState.STOPPED or rule is Rule.STOP:
+            self.reason = self.interventions.note(rule, time, reason)
+        self.state = ControllerState.STOPPED
+        self._authority.release()
+        self._answer = None
+        if self.move is not None:
+            self.move.fail(reason)
+            self.move = None
+
+    def _end_move(self, reason: str) -> None:
+        """The set-points come to rest; whoever moved them no longer commands."""
+        assert self.move is not None
+        self.move.fail(reason)
+        self.move = None
+        self._authority.release()
+        self.arm.stop()
+        self.hand.stop()
+
+
+@numba.njit(cache=True)
+def _jumped(before, position, fastest, elapsed):  # type: ignore[no-untyped-def]
+    """Whether a joint is further from where it was than its speed explains."""
+    for i in range(position.shape[0]):
+        if abs(position[i] - before[i]) > _JUMP + 1.5 * fastest[i] * elapsed:
+            return True
+    return False

@@ -1,0 +1,358 @@
+# Copyright 2026 The drex_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Time-optimal, jerk-limited motions of the joints (Ruckig), in joint space or along a path.
+
+A motion starts from any position, velocity and acceleration, so another one can take over from it
+at any moment without a jump. Ruckig finds the motion; its cubic pieces are read out once, for a
+compiled function evaluates them in 2 us, where Ruckig's lists of Python numbers take 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import ruckig
+
+from drex_ros.robot.joints import ARM, HAND, LIMITS, N_ARM, N_HAND, N_JOINTS, Array, constant
+
+# Half of the arm's own limits [rad/s^2]: at any posture they take 55 % of its torque.
+_ACCELERATION = constant((7.5, 3.75, 5.0, 6.25, 7.5, 10.0, 10.0) + N_HAND * (100.0,))
+# Time from no acceleration to the greatest [s]. The jerk that the arm's maker allows would need
+# torques that change by up to 24 kN m/s; with this it is half of the torque rate limit at most.
+_RISE = constant(N_ARM * (0.1,) + N_HAND * (0.05,))
+
+_PALM_SPEED = 1.7  # [m/s], the arm's limit
+_PALM_TURN = 2.5  # [rad/s], the arm's limit
+_PALM_RISE = 0.2  # [s] from rest to these at least
+_SAMPLES = 300  # of a motion along a path, for its greatest speeds
+
+
+class Pace(NamedTuple):
+    """How fast the joints may move. Arrays of shape (23,)."""
+
+    velocity: Array
+    """[rad/s]"""
+    acceleration: Array
+    """[rad/s^2]"""
+    jerk: Array
+    """[rad/s^3]"""
+    speed: float
+    """Share of the limits that these are."""
+
+
+class Motion(NamedTuple):
+    """Where the joints are at one moment of a motion. Arrays of shape (23,)."""
+
+    position: Array
+    """[rad]"""
+    velocity: Array
+    """[rad/s]"""
+    acceleration: Array
+    """[rad/s^2]"""
+
+
+_REST = Motion(np.zeros(1), np.zeros(1), np.zeros(1))
+
+
+class TrajectoryError(ValueError):
+    """No motion can be made; the message is one readable line."""
+
+
+def pace(speed: float) -> Pace:
+    """The pace at a share of the limits, 0 < speed <= 1."""
+    if not 0.0 < speed <= 1.0:
+        raise TrajectoryError(f'speed is {speed:g}, must be over 0 and at most 1')
+    acceleration = speed * _ACCELERATION
+    return Pace(speed * LIMITS.velocity, acceleration, acceleration / _RISE, float(speed))
+
+
+class ArmPath:
+    """A smooth curve of the arm's joints by a parameter from 0 to 1, through given postures.
+
+    It is the natural cubic spline: its second derivative has no jumps, so neither has the
+    acceleration of what moves along it.
+    """
+
+    def __init__(self, nodes: Array, length: float, angle: float) -> None:
+        """Make the path.
+
+        Args:
+            nodes: postures of the arm at equal steps of the parameter [rad] (n, 7), n >= 2.
+            length: of the palm's way [m].
+            angle: of the palm's turn [rad].
+        """
+        self.nodes, self.length, self.angle = nodes, length, angle
+        self.pieces = _spline(nodes)
+        self._limits: dict[float, Array] = {}
+
+    def limits(self, of: Pace) -> Array:
+        """Velocity, acceleration and jerk of the parameter that keep within a pace. Shape (3,).
+
+        A motion at the limits that would suit a straight path is slowed down as a whole by the
+        most that any joint on this one goes beyond its own.
+        """
+        if of.speed not in self._limits:
+            self._limits[of.speed] = self._slowed(of)
+        return self._limits[of.speed]
+
+    def _slowed(self, of: Pace) -> Array:
+        ends = self.pieces[:, 1] + 2.0 * self.pieces[:, 2] + 3.0 * self.pieces[:, 3]
+        slopes = len(self.pieces) * np.abs(np.concatenate((self.pieces[:, 1], ends)))
+        steep = np.maximum(slopes.max(axis=0), 1e-9)
+        fastest = np.array([(limit[ARM] / steep).min() for limit in of[:3]])
+        palm = min(_PALM_SPEED / max(self.length, 1e-9), _PALM_TURN / max(self.angle, 1e-9))
+        fastest[0] = min(fastest[0], of.speed * palm)
+        fastest[1] = min(fastest[1], of.speed * palm / _PALM_RISE)
+        trial = _calculate(_REST, np.ones(1), *(limit.reshape(1) for limit in fastest))
+        own = (limit[ARM] for limit in of[:3])
+        slower = _excess(self.pieces, _table(trial, _REST), trial.duration, fastest[2], *own)
+        slower *= 1.005  # for what lies between the samples
+        limits: Array = fastest / np.array((slower, slower**2, slower**3))
+        return limits
+
+
+class _Part(NamedTuple):
+    """A piece of a motion: of all joints, or of the path's parameter and the hand."""
+
+    table: Array
+    path: ArmPath | None
+    duration: float
+
+    @classmethod
+    def of(cls, profile: ruckig.Trajectory, start: Motion, path: ArmPath | None = None) -> _Part:
+        return cls(_table(profile, start), path, float(profile.duration))
+
+
+class Trajectory:
+    """A motion of all joints that ends at rest."""
+
+    def __init__(
+        self, parts: Sequence[_Part], goal: Array, of: Pace, path: ArmPath | None = None
+    ) -> None:
+        """Put parts one after the other; goal [rad] (23,) is where the last one ends."""
+        self._parts = tuple(parts)
+        self.goal = goal
+        self.pace = of
+        self.path = path
+        """What the arm keeps to; None: straight in joint space."""
+        self.duration = float(sum(part.duration for part in self._parts))
+        """[s]"""
+
+    def at(self, time: float) -> Motion:
+        """Where the joints are so long after the start [s]; before and after: at rest there."""
+        if time >= self.duration:
+            return Motion(self.goal.copy(), np.zeros(N_JOINTS), np.zeros(N_JOINTS))
+        time = max(time, 0.0)
+        for part in self._parts:
+            if time < part.duration or part is self._parts[-1]:
+                break
+            time -= part.duration
+        values = np.empty((3, N_JOINTS))
+        if part.path is None:
+            _pieces_at(part.table, min(time, part.duration), values)
+        else:
+            _along(part.table, part.path.pieces, min(time, part.duration), values)
+        return Motion(values[0], values[1], values[2])
+
+
+def joint_trajectory(start: Motion, goal: Array, of: Pace) -> Trajectory:
+    """The fastest motion to a posture [rad] (23,), all joints arriving together.
+
+    From rest every joint keeps to the straight line in joint space.
+    """
+    return Trajectory([_to_posture(start, goal, of)], np.array(goal), of)
+
+
+def path_trajectory(start: Motion, path: ArmPath, hand: Array, of: Pace) -> Trajectory:
+    """The arm goes along a path, the hand to its posture [rad] (16,) in the same time.
+
+    A robot that is not at rest at the beginning of the path comes to rest there first.
+    """
+    begin = np.concatenate((path.nodes[0], start.position[HAND]))
+    goal = np.concatenate((path.nodes[-1], hand))
+    parts = []
+    if not (np.array_equal(begin, start.position) and not np.any(start.velocity)):
+        parts.append(_to_posture(start, begin, of))
+    top, rate, jerk = (
+        np.append(limit, own[HAND]) for limit, own in zip(path.limits(of), of[:3], strict=True)
+    )
+    rest = Motion(np.append(0.0, begin[HAND]), np.zeros(1 + N_HAND), np.zeros(1 + N_HAND))
+    profile = _calculate(rest, np.append(1.0, hand), top, rate, jerk)
+    parts.append(_Part.of(profile, rest, path))
+    return Trajectory(parts, goal, of, path)
+
+
+def stop(start: Motion, of: Pace | None = None) -> Trajectory:
+    """The fastest way to rest, all joints together; at full pace when none is given."""
+    of = pace(1.0) if of is None else of
+    zero = np.zeros(N_JOINTS)
+    profile = _calculate(start, zero, *of[:3], halt=True)
+    position, _, _ = profile.at_time(profile.duration)
+    return Trajectory([_Part.of(profile, start)], np.array(position), of)
+
+
+def retime(trajectory: Trajectory, start: Motion) -> Trajectory:
+    """The same way to the same goal at the same pace, from another start."""
+    if trajectory.path is None:
+        return joint_trajectory(start, trajectory.goal, trajectory.pace)
+    return path_trajectory(start, trajectory.path, trajectory.goal[HAND], trajectory.pace)
+
+
+def _to_posture(start: Motion, goal: Array, of: Pace) -> _Part:
+    if np.any(start.velocity) or np.any(start.acceleration):
+        return _Part.of(_calculate(start, goal, *of[:3]), start)
+    # From rest as one motion of the share of the way: with unequal limits of the joints Ruckig
+    # would leave the straight line for a few hundredths of a second.
+    way = goal - start.position
+    size = np.maximum(np.abs(way), 1e-12)
+    limits = (np.array([(limit / size).min()]) for limit in of[:3])
+    share = _Part.of(_calculate(_REST, np.ones(1), *limits), _REST)
+    table = np.empty((len(way), *share.table.shape[1:]))
+    table[:, :, 0] = share.table[0, :, 0]
+    table[:, :, 1:] = way[:, None, None] * share.table[0, :, 1:]
+    table[:, :, 1] += start.position[:, None]
+    return _Part(table, None, share.duration if way.any() else 0.0)
+
+
+def _calculate(
+    start: Motion, goal: Array, top: Array, rate: Array, jerk: Array, *, halt: bool = False
+) -> ruckig.Trajectory:
+    count = len(top)
+    problem = ruckig.InputParameter(count)
+    problem.synchronization = ruckig.Synchronization.Phase  # by time where phase cannot be
+    problem.current_position = start.position
+    problem.current_velocity = start.velocity
+    problem.current_acceleration = start.acceleration
+    if halt:
+        problem.control_interface = ruckig.ControlInterface.Velocity
+    else:
+        problem.target_position = goal
+    problem.max_velocity, problem.max_acceleration, problem.max_jerk = top, rate, jerk
+    result = ruckig.Trajectory(count)
+    try:
+        status = ruckig.Ruckig(count).calculate(problem, result)
+    except ruckig.RuckigError as error:
+        raise TrajectoryError(f'no motion found: {" ".join(str(error).split())}') from None
+    if status not in (ruckig.Result.Working, ruckig.Result.Finished):
+        raise TrajectoryError(f'no motion found: Ruckig says {status.name}')
+    return result
+
+
+def _table(profile: ruckig.Trajectory, start: Motion) -> Array:
+    """Beginning, position, velocity, acceleration and jerk of the pieces. Shape (joints, 9, 5).
+
+    Two pieces may bring a start beyond the limits back within them, seven go to the goal.
+    """
+    (joints,) = profile.profiles
+    lengths, jerks = np.zeros((len(joints), 9)), np.zeros((len(joints), 9))
+    lengths[:, 2:] = [joint.t for joint in joints]
+    jerks[:, 2:] = [joint.j for joint in joints]
+    for i, joint in enumerate(joints):
+        if joint.brake.duration > 0.0:
+            lengths[i, :2], jerks[i, :2] = joint.brake.t, joint.brake.j
+    table = np.empty((len(joints), 9, 5))
+    _integrate(lengths, jerks, *start, table)
+    return table
+
+
+@numba.njit(cache=True)
+def _integrate(lengths, jerks, p, v, a, table):  # type: ignore[no-untyped-def]
+    """Fill in the table from the lengths and jerks of its pieces and where they start."""
+    for k in range(lengths.shape[0]):
+        now = np.array((0.0, p[k], v[k], a[k], 0.0))
+        for i in range(lengths.shape[1]):
+            t, j = lengths[k, i], jerks[k, i]
+            table[k, i, :4], table[k, i, 4] = now[:4], j
+            now[0] += t
+            now[1] += t * (now[2] + t * (0.5 * now[3] + t * j / 6.0))
+            now[2] += t * (now[3] + 0.5 * t * j)
+            now[3] += t * j
+
+
+@numba.njit(cache=True)
+def _spline(nodes):  # type: ignore[no-untyped-def]
+    """Coefficients of the natural cubic spline by the share of each step. Shape (n - 1, 4, 7)."""
+    count = nodes.shape[0]
+    bend, ratio = np.zeros_like(nodes), np.zeros(count)  # bend: second derivatives at the nodes
+    # Thomas' elimination of bend[i-1] + 4 bend[i] + bend[i+1] = 6 (second difference).
+    for i in range(1, count - 1):
+        ratio[i] = 1.0 / (4.0 - ratio[i - 1])
+        right = 6.0 * (nodes[i + 1] - 2.0 * nodes[i] + nodes[i - 1])
+        bend[i] = (right - bend[i - 1]) * ratio[i]
+    for i in range(count - 2, 0, -1):
+        bend[i] -= ratio[i] * bend[i + 1]
+    pieces = np.empty((count - 1, 4, nodes.shape[1]))
+    for i in range(count - 1):
+        pieces[i, 0] = nodes[i]
+        pieces[i, 1] = nodes[i + 1] - nodes[i] - (2.0 * bend[i] + bend[i + 1]) / 6.0
+        pieces[i, 2] = 0.5 * bend[i]
+        pieces[i, 3] = (bend[i + 1] - bend[i]) / 6.0
+    return pieces
+
+
+@numba.njit(cache=True)
+def _pieces_at(table, time, out):  # type: ignore[no-untyped-def]
+    """Fill in position, velocity and acceleration at a time; out has shape (3, joints)."""
+    for k in range(table.shape[0]):
+        i = table.shape[1] - 1
+        while i > 0 and table[k, i, 0] > time:
+            i -= 1
+        begin, p, v, a, j = table[k, i]
+        t = time - begin
+        out[0, k] = p + t * (v + t * (0.5 * a + t * j / 6.0))
+        out[1, k] = v + t * (a + 0.5 * t * j)
+        out[2, k] = a + t * j
+
+
+@numba.njit(cache=True)
+def _along(table, pieces, time, out):  # type: ignore[no-untyped-def]
+    """The same for the arm on a spline and the hand; the table's first row is the parameter."""
+    _pieces_at(table[1:], time, out[:, pieces.shape[2] :])
+    s, q = np.empty((3, 1)), out[:, : pieces.shape[2]]
+    _pieces_at(table[:1], time, s)
+    _evaluate(pieces, s[0, 0], q)
+    for k in range(pieces.shape[2]):
+        q[2, k] = q[2, k] * s[1, 0] ** 2 + q[1, k] * s[2, 0]
+        q[1, k] *= s[1, 0]
+
+
+@numba.njit(cache=True)
+def _excess(  # type: ignore[no-untyped-def]
+    pieces, table, duration, parameter_jerk, velocity, acceleration, jerk
+):
+    """By how much a motion s(t) along a spline q(s) is too fast for any joint; 1: not at all.
+
+    By the chain rule, with derivatives q1, q2, q3 by s and s1, s2, s3 by time, a joint's
+    acceleration is q2 s1^2 + q1 s2, and its jerk q3 s1^3 + 3 q2 s1 s2 + q1 s3.
+    """
+    count, worst_v, worst_a, worst_j = pieces.shape[0], 1.0, 1.0, 1.0
+    s, q = np.empty((3, 1)), np.empty((3, pieces.shape[2]))
+    for i in range(_SAMPLES + 1):
+        _pieces_at(table, duration * i / _SAMPLES, s)
+        _evaluate(pieces, s[0, 0], q)
+        s1, s2 = s[1, 0], s[2, 0]
+        piece = min(int(min(max(s[0, 0], 0.0), 1.0) * count), count - 1)
+        for k in range(pieces.shape[2]):
+            q1, q2, q3 = q[1, k], q[2, k], 6.0 * count**3 * pieces[piece, 3, k]
+            j = abs(q3 * s1**3 + 3.0 * q2 * s1 * s2) + abs(q1) * parameter_jerk
+            worst_v = max(worst_v, abs(q1 * s1) / velocity[k])
+            worst_a = max(worst_a, abs(q2 * s1**2 + q1 * s2) / acceleration[k])
+            worst_j = max(worst_j, j / jerk[k])
+    return max(worst_v, np.sqrt(worst_a), worst_j ** (1.0 / 3.0))
+
+
+@numba.njit(cache=True)
+def _evaluate(pieces, parameter, out):  # type: ignore[no-untyped-def]
+    """Fill in value, first and second derivative of a spline at a parameter in 0 .. 1."""
+    count = pieces.shape[0]
+    place = min(max(parameter, 0.0), 1.0) * count
+    i = min(int(place), count - 1)
+    u = place - i
+    for k in range(out.shape[1]):
+        a, b, c, d = pieces[i, 0, k], pieces[i, 1, k], pieces[i, 2, k], pieces[i, 3, k]
+        out[0, k] = a + u * (b + u * (c + u * d))
+        out[1, k] = count * (b + u * (2.0 * c + u * 3.0 * d))
+        out[2, k] = count * count * (2.0 * c + u * 6.0 * d)

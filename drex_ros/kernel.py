@@ -1,0 +1,58 @@
+# Copyright 2026 The drex_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled functions: what a control cycle has no time to do in Python.
+
+    @kernel
+    def add(a, b, out):
+        for i in range(a.shape[0]):
+            out[i] = a[i] + b[i]
+
+numba compiles a kernel when it is first called and keeps the result. It looks at the file of a
+kernel for changes, not at those of the kernels that it calls; so what is kept goes by all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+
+from drex_ros.resources import cache_folder
+
+_MARK = b'@kernel\n'
+_OLD = 30 * 24 * 3600.0  # [s] after which results that nobody used are removed
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function of numbers and arrays; its result is kept for the next process."""
+    before = numba.config.CACHE_DIR
+    # Where results are kept is read once, by the decorator; others keep their own place.
+    numba.config.CACHE_DIR = before or str(_folder())
+    try:
+        return numba.njit(cache=True)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+@cache
+def _folder() -> Path:
+    """Of the results of all kernels as they are now."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(Path(__file__).parent.rglob('*.py')):
+        text = path.read_bytes()
+        if _MARK in text:
+            digest.update(text)
+    root = cache_folder('kernels')
+    folder = root / digest.hexdigest()[:16]
+    folder.mkdir(exist_ok=True)
+    folder.touch()
+    for other in root.iterdir():
+        if other.stat().st_mtime < time.time() - _OLD:
+            shutil.rmtree(other, ignore_errors=True)
+    return folder
