@@ -121,7 +121,8 @@ def _show(phases: Phases, stack: Stack, drex: Drex, simulator: Simulator) -> Sys
         arm, hand = start_state.position[ARM].copy(), start_state.position[HAND].copy()
         arm[-1] += TURN
         hand[: len(CURL)] += CURL
-        end = drex.move_joints(arm, hand)
+        drex.move_to(arm=arm, hand=hand)
+        end = drex.state()
         error = np.abs(end.position - np.concatenate((arm, hand))).max()
         finger = np.degrees(end.position - start_state.position)[FINGERS['index']]
         phase.done(
@@ -131,7 +132,7 @@ def _show(phases: Phases, stack: Stack, drex: Drex, simulator: Simulator) -> Sys
         )
 
     with phases.phase('Stop in motion') as phase:
-        drex.set_target(start_state.position[ARM], start_state.position[HAND])
+        drex.set_target(arm=start_state.position[ARM], hand=start_state.position[HAND])
         fast = _wait_for_speed(drex, lambda speed: speed > 10 * STANDSTILL)
         stopped_at = drex.state().time
         drex.stop()
@@ -140,7 +141,7 @@ def _show(phases: Phases, stack: Stack, drex: Drex, simulator: Simulator) -> Sys
 
     with phases.phase('Recover') as phase:
         drex.recover()
-        drex.move_joints(start_state.position[ARM], start_state.position[HAND])
+        drex.move_to(arm=start_state.position[ARM], hand=start_state.position[HAND])
         phase.done('back where it started')
 
     with phases.phase('Trip') as phase:

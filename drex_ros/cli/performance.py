@@ -5,21 +5,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import yaml
 
 from drex_ros.cli.errors import ViewError
-from drex_ros.control.controller import Controller, ControllerSettings
-from drex_ros.control.joint_impedance import Impedance
-from drex_ros.control.set_point import MotionLimits
-from drex_ros.control.targets import PartTarget, Target, TargetMode
+from drex_ros.control.controller import Controller
+from drex_ros.control.settings import ControllerSettings
+from drex_ros.control.targets import ArmTarget, HandTarget, Target, TargetMode
 from drex_ros.hardware.mujoco_backend import MujocoBackend, MujocoSettings
 from drex_ros.hardware.photographer import Moment
+from drex_ros.nodes import controller_parameters
 from drex_ros.objects import load_object
 from drex_ros.resources import share_file
 from drex_ros.robot.dynamics import Dynamics
-from drex_ros.robot.joints import ARM, HAND, HOME, LIMITS, N_JOINTS, Array, constant
+from drex_ros.robot.joints import ARM, HAND, HOME, LIMITS, Array, constant
 from drex_ros.robot.state import RobotMode
 
 _REACH = (0.2004, -0.6688, -0.2006, -2.7306, -0.1975, 2.4147, 0.1455)
@@ -49,7 +50,7 @@ class Performance:
         self._thing = thing
         self._start = POSTURES[posture]
         self.robot.reset(self._start, thing=load_object(thing) if thing else None)
-        self._controller = Controller(Dynamics(hand=hand), controller_settings())
+        self._controller = Controller(Dynamics(hand=hand), controller_settings(hand))
 
     def moment(self) -> Moment:
         """What it looks like now."""
@@ -92,8 +93,8 @@ class Performance:
         refused = self._controller.accept(
             Target(
                 'drex view',
-                arm=PartTarget(TargetMode.JOINT_IMPEDANCE, position=goal[ARM]),
-                hand=PartTarget(TargetMode.JOINT_IMPEDANCE, position=goal[HAND]),
+                arm=ArmTarget(TargetMode.JOINT_IMPEDANCE, position=goal[ARM]),
+                hand=HandTarget(TargetMode.JOINT_IMPEDANCE, position=goal[HAND]),
             )
         )
         if refused:
@@ -112,17 +113,8 @@ def posture_at(start: Array, elapsed: float) -> Array:
     return np.clip(goal, LIMITS.lower, LIMITS.upper)
 
 
-def controller_settings() -> ControllerSettings:
-    """The settings with which the controller's node starts (config/)."""
+def controller_settings(hand: str) -> ControllerSettings:
+    """The settings with which the controller's node starts (config/), for one of the hands."""
     document = yaml.safe_load(share_file('config/hybrid_impedance_controller.yaml').read_text())
-    values = document['/**']['ros__parameters']
-    velocity = values['speed'] * LIMITS.velocity
-    return ControllerSettings(
-        impedance=Impedance(
-            stiffness=np.array(values['arm_stiffness'] + values['hand_stiffness']),
-            damping_ratio=np.full(N_JOINTS, values['damping_ratio']),
-        ),
-        motion=MotionLimits(velocity, velocity / values['acceleration_time']),
-        target_timeout=values['target_timeout'],
-        source_timeout=values['source_timeout'],
-    )
+    values = {**document['/**']['ros__parameters'], 'hand': hand}
+    return controller_parameters.controller_settings(SimpleNamespace(**values))

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import rclpy
+from rclpy.action.client import ActionClient
 from rclpy.context import Context
 from rclpy.exceptions import NameValidationException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -64,6 +65,7 @@ class Connection(Closing):
         self.name = name
         self._changed = threading.Condition()
         self._closed = False
+        self._action_clients: list[ActionClient] = []
         self._heard: dict[str, float] = {}  # when each topic was heard last [s], steady clock
         try:
             validate_node_name(name)
@@ -87,6 +89,8 @@ class Connection(Closing):
         self._executor.shutdown()
         self._context.try_shutdown()
         self._thread.join()
+        for client in self._action_clients:
+            client.destroy()  # else the node stays in the graph for as long as they live
         self._node.destroy_node()
 
     # For subclasses
@@ -103,6 +107,11 @@ class Connection(Closing):
                 self._changed.notify_all()
 
         return self._node.create_subscription(message_type, topic, on_message, qos)
+
+    def _action_client(self, action_type: Any, name: str) -> ActionClient:
+        """A client of an action, for `_act`."""
+        self._action_clients.append(ActionClient(self._node, action_type, name))
+        return self._action_clients[-1]
 
     def _start(self) -> None:
         """Begin to listen; the last act of a constructor."""
@@ -127,7 +136,7 @@ class Connection(Closing):
 
     def _act(
         self,
-        client: Any,
+        client: ActionClient,
         name: str,
         goal: Any,
         timeout: float,

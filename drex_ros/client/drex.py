@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any, Unpack
 
 import numpy.typing as npt
-from rclpy.action.client import ActionClient
 from std_srvs.srv import Trigger
 
 from drex_interfaces.action import Move
@@ -39,7 +38,7 @@ class Drex(Observer):
         self._stop = node.create_client(Trigger, 'controller/stop')
         self._recover = node.create_client(Trigger, 'controller/recover')
         self._tare = node.create_client(Trigger, 'controller/tare')
-        self._move = ActionClient(node, Move, 'move')
+        self._move = self._action_client(Move, 'move')
         self._start()
 
     def move_to(

@@ -13,7 +13,8 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,6 +29,9 @@ from drex_ros.robot.joints import FINGERS, HAND, HOME, N_ARM, N_HAND, Array
 if TYPE_CHECKING:
     from drex_ros.client.drex import Drex
 
+_Check = Callable[[ControllerStatus], bool | None]
+_Wait = Callable[[_Check, str], object]
+
 STIFFNESS = 3.0
 """Of the joints of a hand that presses on nothing [N m/rad]."""
 _CLOSING_STIFFNESS = 0.3  # [N m/rad] of fingers on their way to the object
@@ -35,6 +39,7 @@ _GRIP_STIFFNESS = 1.0  # [N m/rad] of fingers that hold it
 _TOUCH_FORCE = 0.8  # [N] while closing
 _TOUCH_TIME = 0.2  # [s] that all fingers must have touched for
 _FORCE_RATE = 3.0  # [N/s]
+_FORCE_STEP = 0.25  # [N]; the controller goes from one to the next without a jump
 _SETTLING = 0.5  # [s] after the force has grown, before it is measured
 
 
@@ -99,12 +104,12 @@ class Hand:
         force: float = 2.0,
         fingers: Sequence[str] = ('index', 'middle', 'thumb'),
         *,
-        timeout: float = 20.0,
+        timeout: float = 60.0,
     ) -> dict[str, Touch]:
         """Close fingers around what is between them, and press.
 
-        When a finger touches nothing, or loses touch, the hand is held where it is without force
-        and a DrexError says which.
+        Fingers that meet each other touch, too. When one touches nothing, or loses touch, the
+        hand is held where it is without force, and a DrexError says which.
 
         Args:
             force: of the strongest finger [N]; those of the others balance it.
@@ -129,43 +134,33 @@ class Hand:
 
     def _close(self, force: float, fingers: tuple[str, ...], timeout: float) -> dict[str, Touch]:
         drex, deadline = self._drex, time.monotonic() + timeout
-
-        def left() -> float:
-            return max(deadline - time.monotonic(), 0.0)
-
+        wait = partial(drex.wait_for_status, timeout=timeout, deadline=deadline)
         touch = min(_TOUCH_FORCE, force)
         drex.set_target(
             fingertips=dict.fromkeys(fingers, touch),
             hand_stiffness=_stiffness(fingers, _CLOSING_STIFFNESS),
-            timeout=left(),
         )
-        self._wait_for_touch(fingers, left())
+        self._wait_for_touch(fingers, wait)
         posture = drex.status().target_position[HAND].copy()
-        measured = drex.state(left()).position
+        measured = drex.state().position
         for name in fingers:
             joints = FINGERS[name]
             posture[joints.start - N_ARM : joints.stop - N_ARM] = measured[joints]
-        began = self._grip_time(left())
-        pressing = 0.0
-        while pressing < force:
-            passed = self._grip_time(left()) - began
-            pressing = min(touch + _FORCE_RATE * passed, force)
+        steps = math.ceil((force - touch) / _FORCE_STEP)
+        for step in range(steps + 1):
             drex.set_target(
                 hand=posture,
                 hand_stiffness=_stiffness(fingers, _GRIP_STIFFNESS),
-                fingertips=dict.fromkeys(fingers, pressing),
-                timeout=left(),
+                fingertips=dict.fromkeys(fingers, min(touch + step * _FORCE_STEP, force)),
             )
-        grown = self._grip_time(left())
-        while self._grip_time(left()) - grown < _SETTLING:
-            pass
-        felt = self.forces(left())
+            self._grip_for(_FORCE_STEP / _FORCE_RATE if step < steps else _SETTLING, wait)
+        felt = self.forces()
         lost = [name for name in fingers if not felt[name].in_contact]
         if lost:
             raise DrexError(f'{_these(lost)} lost touch: did the object slip out?')
         return {name: felt[name] for name in fingers}
 
-    def _wait_for_touch(self, fingers: tuple[str, ...], timeout: float) -> None:
+    def _wait_for_touch(self, fingers: tuple[str, ...], wait: _Wait) -> None:
         """Wait until all of the fingers have touched something for a while."""
         since = math.nan
         missing = list(fingers)
@@ -183,19 +178,23 @@ class Hand:
             return True if now - since >= _TOUCH_TIME else None  # false for NaN
 
         try:
-            self._drex.wait_for_status(touching, 'the fingers to touch', timeout)
+            wait(touching, 'the fingers to touch')
         except DrexTimeoutError as error:
             which = f'{_these(missing)} touched nothing' if missing else 'the touch did not last'
             raise DrexTimeoutError(f'{error}: {which}') from None
 
-    def _grip_time(self, timeout: float) -> float:
-        """Time of the robot by the next status [s]; a DrexError when the grip has ended."""
+    def _grip_for(self, duration: float, wait: _Wait) -> None:
+        """Wait for some time of the robot [s]; a DrexError when the grip ends in it."""
+        began = math.nan
 
-        def look(status: ControllerStatus) -> float:
+        def passed(status: ControllerStatus) -> bool | None:
+            nonlocal began
             self._check_grip(status)
-            return seconds(status.header.stamp)
+            now = seconds(status.header.stamp)
+            began = now if math.isnan(began) else began
+            return True if now - began >= duration else None
 
-        return self._drex.wait_for_status(look, 'the next status of the controller', timeout)
+        wait(passed, 'the grip to be firm')
 
     def _check_grip(self, status: ControllerStatus) -> None:
         if status.source not in ('', self._drex.name):
@@ -206,9 +205,9 @@ class Hand:
 
     def _let_go(self) -> None:
         """Relax after a failure, where that is still possible; what failed is told anyway."""
-        status = self._drex.status()
-        if status.source == self._drex.name and status.state != ControllerStatus.STATE_STOPPED:
-            with contextlib.suppress(DrexError):
+        with contextlib.suppress(DrexError):
+            status = self._drex.status()
+            if status.source == self._drex.name and status.state != ControllerStatus.STATE_STOPPED:
                 self.relax()
 
 

@@ -88,6 +88,7 @@ class Observer(Connection):
         timeout: float = PATIENCE,
         *,
         since: int | None = None,
+        deadline: float | None = None,
     ) -> T:
         """Wait until a status of the controller is as wanted.
 
@@ -96,6 +97,7 @@ class Observer(Connection):
             what: is waited for, for the message of the timeout.
             timeout: wall time to wait [s].
             since: as many statuses as were seen before the first that counts; None: the next.
+            deadline: end of the timeout on time.monotonic() [s]; None: that from now.
         """
         seen = self._statuses_seen if since is None else since
 
@@ -114,7 +116,7 @@ class Observer(Connection):
                 return silent or self._nobody('controller/status')
             return str(self._statuses[-1].reason)
 
-        return self._wait_for(look, timeout, what, instead)
+        return self._wait_for(look, timeout, what, instead, deadline)
 
     def payload(
         self, timeout: float = 2 * PATIENCE, *, settle: float = _SETTLED

@@ -27,7 +27,7 @@ from drex_ros.robot.description import PALM_LINK
 from drex_ros.robot.dynamics import Dynamics
 from drex_ros.robot.joints import ARM, LIMITS, N_ARM, Array, constant
 from drex_ros.robot.rotations import rotation_matrix
-from drex_ros.robot.state import RobotState
+from drex_ros.robot.state import RobotMode, RobotState
 from drex_ros.robot.terms import Terms
 
 _RAMP = 0.2  # [s] from no stiffness to the highest
@@ -62,6 +62,8 @@ class ArmSettings:
     """Greatest of the palm's set-point [m/s]."""
     palm_turning: float = 1.5
     """[rad/s]"""
+    effort_timeout: float = 0.1
+    """Longest that plain torques count without new ones [s]."""
     friction_compensation: float = 1.0
     """Share of the joints' friction that is made up for; 0 for an arm that does it by itself."""
 
@@ -79,6 +81,8 @@ class ArmControl:
         self.palm = PoseFollower(settings.palm_speed, settings.palm_turning)
         self.payload = PayloadWeight()
         self._effort = np.zeros(N_ARM)
+        self._spring: Array | None = None  # what the law gave last, without friction
+        self._effort_until = 0.0
         self._effort_goal = np.zeros(N_ARM)
         self._default_gains()
 
@@ -119,12 +123,21 @@ class ArmControl:
         A joint that stands although it is driven presses on something or bears a load: its
         spring begins with the torque that it has, but for what friction may hold by itself.
         """
-        told = robot.effort_commanded[ARM]
-        load = told - within(told, self._friction.coulomb)
+        if self._spring is not None and robot.mode is RobotMode.EFFORT:
+            load = self._spring
+        else:
+            told = robot.effort_commanded[ARM]
+            load = told - within(told, self._friction.coulomb)
         beyond = load / np.maximum(self._stiffness, _LEAST_STIFFNESS)
         stands = np.abs(robot.velocity[ARM]) < _STANDS
         point: Array = robot.position[ARM] + np.where(stands, within(beyond, _BEYOND), 0.0)
         return point
+
+    def overdue(self, time: float) -> float:
+        """How long plain torques have gone without new ones at a time [s]; 0: they count."""
+        if self.mode is not TargetMode.JOINT_EFFORT:
+            return 0.0
+        return max(time - self._effort_until, 0.0)
 
     def stop(self) -> None:
         """Let the set-points come to rest; mode, gains and forces stay."""
@@ -150,6 +163,7 @@ class ArmControl:
         if mode is TargetMode.JOINT_EFFORT:
             assert target.effort is not None  # the target was checked
             self._effort_goal[:] = target.effort
+            self._effort_until = robot.time + self._settings.effort_timeout
             if before is not mode:
                 self._effort[:] = robot.effort_commanded[ARM]
             return before is not mode
@@ -221,6 +235,7 @@ class ArmControl:
         if self.mode is TargetMode.JOINT_EFFORT:
             step = _EFFORT_RATE * period
             self._effort += within(self._effort_goal - self._effort, step)
+            self._spring = None
             return self._effort
         if self.mode is TargetMode.CARTESIAN_IMPEDANCE:
             effort, wanted_velocity = self._cartesian(robot, terms, period)
@@ -234,6 +249,7 @@ class ArmControl:
                 *(joints.position, joints.velocity, joints.acceleration),
                 *(self._stiffness, self._ratio),
             )
+        self._spring = effort.copy()
         if self._settings.friction_compensation > 0.0:
             drift = self._drift.update(robot.position, robot.time)
             effort += friction_torque(

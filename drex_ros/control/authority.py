@@ -34,6 +34,10 @@ class Authority:
         self._last = time
         self._deadline = time + timeout if timeout > 0.0 else math.inf
 
+    def expire(self, time: float) -> None:
+        """The last word counts no more from a time [s] on."""
+        self._deadline = min(self._deadline, time)
+
     def overdue(self, time: float) -> float:
         """How long the last word has not counted any more at a time [s]; 0: it counts."""
         return max(time - self._deadline, 0.0)

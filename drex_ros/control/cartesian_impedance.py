@@ -22,7 +22,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-import numba
 import numpy as np
 
 from drex_ros.control.matrices import (
@@ -35,6 +34,7 @@ from drex_ros.control.matrices import (
     symmetric_eigen,
     transposed_product,
 )
+from drex_ros.kernel import kernel
 from drex_ros.robot.joints import N_ARM, Array, constant
 from drex_ros.robot.terms import Terms
 
@@ -137,7 +137,7 @@ def cartesian_impedance(
     return ArmTorque(torque, joint_velocity)
 
 
-@numba.njit(cache=True)
+@kernel
 def _law(  # type: ignore[no-untyped-def]
     mass, coriolis, palm, turn, jacobian, q, v, goal, goal_turn, goal_velocity,
     goal_acceleration, stiffness, ratio, given, damping, axes, posture_stiffness, posture,
@@ -206,7 +206,7 @@ def _law(  # type: ignore[no-untyped-def]
         joint_velocity[i] /= factor[i, i]
 
 
-@numba.njit(cache=True)
+@kernel
 def _dot(a, b):  # type: ignore[no-untyped-def]
     total = 0.0
     for i in range(a.shape[0]):
@@ -214,7 +214,7 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(cache=True)
+@kernel
 def _to_axes(axes, six, out):  # type: ignore[no-untyped-def]
     """A linear and an angular vector of the world, seen in the axes."""
     for i in range(3):
@@ -222,7 +222,7 @@ def _to_axes(axes, six, out):  # type: ignore[no-untyped-def]
         out[3 + i] = axes[0, i] * six[3] + axes[1, i] * six[4] + axes[2, i] * six[5]
 
 
-@numba.njit(cache=True)
+@kernel
 def _pose_error(palm, turn, goal, goal_turn, axes, out):  # type: ignore[no-untyped-def]
     """From the palm to its goal: shift [m], rotation vector [rad], in the axes."""
     six = np.empty(6)
@@ -235,7 +235,7 @@ def _pose_error(palm, turn, goal, goal_turn, axes, out):  # type: ignore[no-unty
     _to_axes(axes, six, out)
 
 
-@numba.njit(cache=True)
+@kernel
 def _damp(mobility, stiffness, ratio, given, damping, slip, out):  # type: ignore[no-untyped-def]
     """The damper's force at a velocity error."""
     if given:
@@ -261,7 +261,7 @@ def _damp(mobility, stiffness, ratio, given, damping, slip, out):  # type: ignor
             out[i] += root[i] * modes[i, mode] * along
 
 
-@numba.njit(cache=True)
+@kernel
 def _bound(mobility, factor):  # type: ignore[no-untyped-def]
     """Near a singular posture, another factor of Lambda^-1, of more mobility than there is."""
     determinant = 1.0
@@ -275,7 +275,7 @@ def _bound(mobility, factor):  # type: ignore[no-untyped-def]
         cholesky(mobility, factor)
 
 
-@numba.njit(cache=True)
+@kernel
 def _drift(j, v, out):  # type: ignore[no-untyped-def]
     """Subtract J' q': the acceleration of a palm whose joints turn steadily.
 

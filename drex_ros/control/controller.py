@@ -39,12 +39,8 @@ class Controller(ControlLoop):
         assert terms is not None
         if target.source != self.source:
             self._stream.forget()
-        timeout = target.timeout
-        efforts = TargetMode.JOINT_EFFORT in (target.arm.mode, target.hand.mode)
-        if efforts and not 0.0 < timeout <= self._settings.effort_timeout:
-            timeout = self._settings.effort_timeout
         self.targets_accepted += 1
-        self._authority.take(target.source, robot.time, timeout)
+        self._authority.take(target.source, robot.time, target.timeout)
         self.reason = ''
         self.state = ControllerState.TRACKING
         duration = self._stream.tick(robot.time)

@@ -2,23 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Coulomb friction of the finger joints, made up for, so that a fingertip presses as it is told.
 
-A joint that stands takes up every change of its motor's torque in friction until friction is at
-its bound F; only then does the force of the finger change. So what a finger presses with depends
-on how it came there, by 2 F a joint, and with four joints on one contact the sign of the last
-change does not tell which. But a torque that swings about the wanted one by a little more than F,
-and less and less, leaves the contact with just the wanted torque and friction with nothing,
-whatever there was before and whatever F is in truth: as a magnet is demagnetised.
+A joint that stands takes up a change of its motor's torque in friction, up to the bound F. What a
+finger presses with then depends on how it came there, and with four joints on one contact neither
+the sign of the last change nor the motion, a few steps of the encoder, tells how. But a torque
+that swings about the wanted one by more than F, and less and less, leaves friction near nothing
+and the contact near the wanted torque, without F being known well: as a magnet is demagnetised.
 
     tau = w + F (s + a swing(t)),    swing(t) = -1 or 1
 
-w: torque that shall reach the fingertip [N m]; a: begins when w changes or the joint moves, and
-ends in some tenths of a second, so that with a constant force nothing moves; s: direction of the
-motion, -1 .. 1, which makes up for the friction of a finger that moves.
+w: torque that shall reach the fingertip [N m]; a: begins when w changes or the fingertip moves,
+and ends in some tenths of a second, so that with a constant force nothing moves; s: direction in
+which the joints of a moving finger turn, -1 .. 1, which makes up for friction on the way.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numba
@@ -26,9 +24,11 @@ import numpy as np
 
 from drex_ros.robot.joints import N_HAND, Array
 
-_SWING = 1.7  # a at first: what friction may be in truth, by F
-_SETTLE = 0.2  # [s] in which a goes to zero
-_HALF = 0.008  # [s] between two turns of the swing
+SETTLE = 0.4
+"""Time in which a swing ends [s]."""
+
+_SWING = 3.0  # a at first; with 2 or less a part of the friction stays
+_HALF = 0.02  # [s] between two turns of the swing
 _CHANGE = 0.003  # [N m] of w that starts a swing: 0.03 N at the tip of a finger
 _MOVES = 0.005  # [m/s] from which on a fingertip moves
 _TURNS = 0.05  # [rad/s] from which on a joint of such a finger turns
@@ -48,14 +48,14 @@ class FrictionMemory(NamedTuple):
 
 def friction_memory() -> FrictionMemory:
     """Of fingers at rest that press on nothing."""
-    return FrictionMemory(np.zeros(N_HAND), np.zeros(4), np.full(4, _SETTLE))
+    return FrictionMemory(np.zeros(N_HAND), np.zeros(4), np.full(4, SETTLE))
 
 
 @numba.njit(cache=True)
 def compensate_friction(  # type: ignore[no-untyped-def]
-    memory, finger, wanted, velocity, speed, friction, presses, period, out
+    memory, finger, wanted, velocity, speed, friction, most, presses, period, out
 ):
-    """Add F (s + a swing) of one finger's joints to out [N m], for use inside other kernels.
+    """Add F (s + a swing) of one finger's joints to out, for use inside other kernels.
 
     Args:
         memory: a FrictionMemory; becomes that of this cycle.
@@ -64,10 +64,16 @@ def compensate_friction(  # type: ignore[no-untyped-def]
         velocity: of all joints [rad/s], shape (16,).
         speed: of the fingertip along its force [m/s].
         friction: F of all joints [N m], shape (16,).
+        most: greatest torque that out may reach [N m], shape (16,).
         presses: whether the finger presses at all; if not, nothing is added.
         period: since the last cycle [s].
-        out: shape (16,).
+        out: torques of all joints [N m], shape (16,).
     """
+    if not presses:
+        memory.speed[finger] = 0.0
+        memory.clock[finger] = SETTLE
+        memory.torque[4 * finger : 4 * finger + 4] = 0.0
+        return
     clock = memory.clock[finger] + period
     mean = memory.speed[finger]
     mean += (speed - mean) * min(period / _MEMORY, 1.0)
@@ -79,15 +85,14 @@ def compensate_friction(  # type: ignore[no-untyped-def]
         # While the cause lasts the swing goes on at full size.
         clock %= 2.0 * _HALF
         memory.torque[4 * finger : 4 * finger + 4] = wanted[4 * finger : 4 * finger + 4]
-    clock = min(clock, _SETTLE) if presses else _SETTLE
+    clock = min(clock, SETTLE)
     memory.clock[finger] = clock
-    if not presses:
-        return
     # A fingertip that stands may have joints that turn; their friction keeps them steady.
     moves = min(abs(mean) / _MOVES, 1.0)
-    swing = _SWING * (1.0 - clock / _SETTLE)
-    if int(clock / _HALF) % 2 == 1:
-        swing = -swing
+    size = _SWING * (1.0 - clock / SETTLE)
     for j in range(4 * finger, 4 * finger + 4):
         turns = min(max(velocity[j] / _TURNS, -1.0), 1.0)
-        out[j] += friction[j] * (moves * turns + math.copysign(swing, swing * wanted[j]))
+        # Joint after joint, a quarter apart: all at once would leave some of them stuck.
+        swing = size if (int(2.0 * clock / _HALF) + j) % 4 < 2 else -size
+        torque = out[j] + friction[j] * (moves * turns + swing)
+        out[j] = min(max(torque, -most[j]), most[j])

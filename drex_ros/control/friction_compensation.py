@@ -20,6 +20,10 @@ joint creeps under the slightest load, as in a viscous fluid, and its full frict
 v_f = V + F / (I w), I being the inertia that it feels with all others free. Up to there s stays
 below what friction takes, so that the sum damps and nothing hunts: no less than v_f will do. The
 mean over one period of the dither tells v from the shaking; the mean of the dither is nothing.
+
+A robot with less friction than described is helped too much: at 0.85 of it the palm wanders by
+0.3 mm, at 0.7 it hunts by some millimetres. Where friction is not known that well, take a share of
+0.8: at 0.7 the palm then stays within 0.2 mm, and sticks a little with the friction described.
 """
 
 from __future__ import annotations
@@ -27,10 +31,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
 from drex_ros.control.matrices import cholesky, solve_lower
+from drex_ros.kernel import kernel
 from drex_ros.robot.joints import ARM, JOINT_DAMPING, JOINT_FRICTION, Array, constant
 
 ARM_DITHER = constant((1e-3, 1.5e-3, -2e-3, 3e-3, 4e-3, -2e-3, 4e-3))
@@ -118,7 +122,7 @@ def friction_torque(
     return out
 
 
-@numba.njit(cache=True)
+@kernel
 def _torque(  # type: ignore[no-untyped-def]
     coulomb, viscous, dither, period, moving, mass, desired_velocity, velocity, time, out
 ):
@@ -153,7 +157,7 @@ def _torque(  # type: ignore[no-untyped-def]
             out[i] += mass[i, k] * shaken[k] * frequency * cosine
 
 
-@numba.njit(cache=True)
+@kernel
 def _mean_velocity(times, positions, last, period, position, time, out):  # type: ignore[no-untyped-def]
     """Put a reading into the ring; the mean back to the first that is a period old."""
     size, n = positions.shape
@@ -168,7 +172,7 @@ def _mean_velocity(times, positions, last, period, position, time, out):  # type
         if before == now or times[before] == -np.inf:
             break
         first = before
-    if first == now:
+    if first == now or times[first] >= time:
         out[:] = 0.0
     else:
         for i in range(n):

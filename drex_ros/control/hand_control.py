@@ -33,6 +33,8 @@ class HandSettings:
     stiffness: Array
     """[N m/rad] Shape (16,)."""
     damping_ratio: float = 1.0
+    effort_timeout: float = 0.1
+    """Longest that plain torques count without new ones [s]."""
     speed: Array = field(default_factory=lambda: constant(0.3 * LIMITS.velocity[HAND]))
     """Greatest of the set-points [rad/s]. Shape (16,)."""
 
@@ -46,6 +48,7 @@ class HandControl:
         self.joints = JointFollower(np.zeros(N_HAND), settings.speed)
         self._memory = hand_memory()
         self._effort = np.zeros(N_HAND)
+        self._effort_until = 0.0
         self._effort_goal = np.zeros(N_HAND)
         self._default_gains()
 
@@ -77,6 +80,12 @@ class HandControl:
         point: Array = robot.position[HAND] + np.where(stands, within(beyond, _BEYOND), 0.0)
         return point
 
+    def overdue(self, time: float) -> float:
+        """How long plain torques have gone without new ones at a time [s]; 0: they count."""
+        if self.mode is not TargetMode.JOINT_EFFORT:
+            return 0.0
+        return max(time - self._effort_until, 0.0)
+
     def stop(self) -> None:
         """Let the set-points come to rest; mode, gains and forces stay, so nothing is dropped."""
         self.joints.stop()
@@ -97,6 +106,7 @@ class HandControl:
         if mode is TargetMode.JOINT_EFFORT:
             assert target.effort is not None  # the target was checked
             self._effort_goal[:] = target.effort
+            self._effort_until = robot.time + self._settings.effort_timeout
             if before is not mode:
                 self._effort[:] = robot.effort_commanded[HAND]
             return before is not mode

@@ -29,7 +29,7 @@ from drex_ros.control.finger_friction import FrictionMemory, compensate_friction
 from drex_ros.control.matrices import cholesky, cholesky_solve, solve_lower
 from drex_ros.control.targets import FingerForce
 from drex_ros.robot.description import BASE_LINK, PALM_LINK
-from drex_ros.robot.joints import HAND, JOINT_FRICTION, LIMITS, N_ARM, N_HAND, Array, constant
+from drex_ros.robot.joints import HAND, JOINT_FRICTION, LIMITS, N_HAND, Array, constant
 from drex_ros.robot.terms import N_FINGERS, Terms
 
 _NONE, _PALM, _BASE, _GRIP = range(4)
@@ -290,8 +290,9 @@ def _hand_effort(  # type: ignore[no-untyped-def]
     for i in range(4):
         presses = tips.selected[i].any()
         compensate_friction(
-            friction_memory, i, wanted, velocity, speeds[i], friction, presses, period, effort
-        )
+            friction_memory, i, wanted, velocity, speeds[i],
+            friction, most, presses, period, effort,
+        )  # fmt: skip
 
 
 @numba.njit(cache=True)

@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
+from drex_ros.kernel import kernel
 from drex_ros.robot.joints import Array
 from drex_ros.robot.terms import Terms
 
@@ -62,7 +62,7 @@ def joint_impedance(
     return torque
 
 
-@numba.njit(cache=True)
+@kernel
 def _law(mass, coriolis, q, v, wanted, speed, acceleration, stiffness, ratio, out):  # type: ignore[no-untyped-def]
     n = out.shape[0]
     for i in range(n):

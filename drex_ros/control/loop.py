@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from enum import IntEnum
 
-import numba
 import numpy as np
 
 from drex_ros.control.arm_control import ArmControl
@@ -28,6 +27,7 @@ from drex_ros.control.set_point import StreamClock
 from drex_ros.control.settings import ControllerSettings
 from drex_ros.control.supervisor import Envelope, Supervisor
 from drex_ros.control.targets import TargetMode
+from drex_ros.kernel import kernel
 from drex_ros.robot.dynamics import Dynamics
 from drex_ros.robot.joints import ARM, HAND, LIMITS, N_JOINTS, Array
 from drex_ros.robot.state import CommandMode, RobotCommand, RobotMode, RobotState
@@ -36,6 +36,7 @@ from drex_ros.robot.terms import Terms
 _FIRST_PERIOD = 0.001  # [s] of the first cycle: the shortest any hardware has
 _LONGEST_PERIOD = 0.02  # [s] that one cycle counts for at most when states were lost
 _JUMP = 0.05  # [rad] in one cycle, beyond what the joint's speed limit explains
+_SLOW = 0.2  # [rad/s] at most, to take a robot over that holds by itself
 _BLEND = 0.05  # [s] in which the difference of two laws fades when one follows the other
 LATCHED = (RobotMode.STOPPED, RobotMode.REFLEX)
 """Modes that a robot leaves by recovery alone."""
@@ -153,6 +154,8 @@ class ControlLoop:
         if self._recover_robot:
             self._recover_robot, self.reason = False, ''
         if robot.mode is not RobotMode.EFFORT:
+            if np.abs(robot.velocity[ARM]).max() > _SLOW:
+                return hold  # it brakes; a spring at this speed would swing
             # The hardware held meanwhile: go on from where it is, without a jump.
             if self.move is not None:
                 self._end_move('the robot held by itself')
@@ -205,7 +208,11 @@ class ControlLoop:
 
     def _keep_deadline(self, robot: RobotState, terms: Terms) -> None:
         """Hold when the last target no longer counts; stop when no other came."""
-        overdue = self._authority.overdue(robot.time)
+        overdue = max(
+            self._authority.overdue(robot.time),
+            self.arm.overdue(robot.time),
+            self.hand.overdue(robot.time),
+        )
         if overdue <= 0.0 or self.move is not None:
             return
         source = self.source or 'unnamed'
@@ -220,6 +227,7 @@ class ControlLoop:
                 self.arm.rest(robot)
             if self.hand.mode is TargetMode.JOINT_EFFORT:
                 self.hand.rest(robot, terms)
+            self._authority.expire(robot.time)
         elif overdue > self._settings.stop_after:
             reason = f'no target of {source!r} for {overdue:.2f} s after its last expired'
             self._stop(Rule.STALE_TARGET, robot.time, reason)
@@ -329,7 +337,7 @@ class ControlLoop:
         self.hand.stop()
 
 
-@numba.njit(cache=True)
+@kernel
 def _jumped(before, position, fastest, elapsed):  # type: ignore[no-untyped-def]
     """Whether a joint is further from where it was than its speed explains."""
     for i in range(position.shape[0]):

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
+
+from drex_ros.kernel import kernel
 
 _PIVOT = 1e-12  # least squared pivot: keeps a singular matrix finite
 _SWEEPS = 8  # of Jacobi's method; matrices of this size take 3 to 5
 
 
-@numba.njit(cache=True)
+@kernel
 def cholesky(a, out):  # type: ignore[no-untyped-def]
     """Lower L with L L^T = a, a symmetric and positive definite; only its lower half is read.
 
@@ -38,7 +39,7 @@ def cholesky(a, out):  # type: ignore[no-untyped-def]
             out[i, j] = rest / pivot
 
 
-@numba.njit(cache=True)
+@kernel
 def solve_lower(lower, b):  # type: ignore[no-untyped-def]
     """Replace the vector b by L^-1 b."""
     for i in range(lower.shape[0]):
@@ -48,7 +49,7 @@ def solve_lower(lower, b):  # type: ignore[no-untyped-def]
         b[i] = rest / lower[i, i]
 
 
-@numba.njit(cache=True)
+@kernel
 def solve_upper(lower, b):  # type: ignore[no-untyped-def]
     """Replace the vector b by L^-T b."""
     n = lower.shape[0]
@@ -59,14 +60,14 @@ def solve_upper(lower, b):  # type: ignore[no-untyped-def]
         b[i] = rest / lower[i, i]
 
 
-@numba.njit(cache=True)
+@kernel
 def cholesky_solve(lower, b):  # type: ignore[no-untyped-def]
     """Replace the vector b by (L L^T)^-1 b."""
     solve_lower(lower, b)
     solve_upper(lower, b)
 
 
-@numba.njit(cache=True)
+@kernel
 def symmetric_eigen(a, vectors):  # type: ignore[no-untyped-def]
     """Eigenvalues of a symmetric matrix, left on its own diagonal; its eigenvectors as columns.
 
@@ -107,7 +108,7 @@ def symmetric_eigen(a, vectors):  # type: ignore[no-untyped-def]
             return
 
 
-@numba.njit(cache=True)
+@kernel
 def rotation_vector(r, out):  # type: ignore[no-untyped-def]
     """Axis times angle [rad] of a rotation matrix, angle 0 .. pi.
 
@@ -141,7 +142,7 @@ def rotation_vector(r, out):  # type: ignore[no-untyped-def]
         out[axis] *= factor
 
 
-@numba.njit(cache=True)
+@kernel
 def add_cross(a, b, scale, out):  # type: ignore[no-untyped-def]
     """Add scale (a x b) to out, vectors of 3."""
     out[0] += scale * (a[1] * b[2] - a[2] * b[1])
@@ -149,7 +150,7 @@ def add_cross(a, b, scale, out):  # type: ignore[no-untyped-def]
     out[2] += scale * (a[0] * b[1] - a[1] * b[0])
 
 
-@numba.njit(cache=True)
+@kernel
 def transposed_product(a, b, out):  # type: ignore[no-untyped-def]
     """Write a^T b to out, for matrices."""
     for i in range(a.shape[1]):

@@ -29,16 +29,7 @@ from drex_ros.control.trajectory import (
     stop,
 )
 from drex_ros.robot.dynamics import Dynamics
-from drex_ros.robot.joints import (
-    ARM,
-    HAND,
-    JOINT_NAMES,
-    LIMITS,
-    N_ARM,
-    N_JOINTS,
-    Array,
-    constant,
-)
+from drex_ros.robot.joints import ARM, HAND, JOINT_NAMES, LIMITS, N_ARM, N_JOINTS, Array, constant
 from drex_ros.robot.rotations import quaternion_from_vector, rotation_matrix
 
 Planning = Generator[None, None, 'Trajectory | str']
@@ -51,7 +42,7 @@ _LINE_STEP = 0.005  # [m] between postures on a line
 _LINE_TURN = 0.02  # [rad] the same for turns
 _FLIP = 0.15  # [rad] of one joint between two postures on a line
 _CHECK_TURN = 0.02  # [rad] of a joint between two checks
-_LONGEST_CHECK = 0.04  # [s]
+_MOST_CHECKS = 3000  # on one way: ten times what the longest one from rest takes
 _HAND_SHARE = 0.2  # a turn of a finger's joint moves so much less than one of the arm's
 _SOFT = 1e-3  # [m] that what touches already may be deeper for
 _SWING = 2e-3  # [rad] over a joint limit that is not worth a word
@@ -171,7 +162,8 @@ class MovePlanner:
         self, start: Motion, position: Array, rotation: Array, hand: Array, of: Pace, now: Nearest
     ) -> Planning:
         # A line begins at rest: from a motion, where its fastest stop ends.
-        begin = stop(start).goal if np.any(start.velocity) else start.position
+        moving = np.any(start.velocity) or np.any(start.acceleration)
+        begin = stop(start).goal if moving else start.position
         first, turned = self._kinematics.palm_pose(begin[ARM])
         turn = _turn_between(turned, rotation)
         length, angle = float(np.linalg.norm(position - first)), float(np.linalg.norm(turn))
@@ -233,8 +225,10 @@ class MovePlanner:
             palm = self._palm(motion.position)
             if self._outside(palm) > outside:
                 self._check_workspace(palm, f'the way there {where}')
-            time += _check_interval(motion)
+            time += _check_interval(motion, trajectory.pace)
             count += 1
+            if count > _MOST_CHECKS:
+                raise _Refused('the way there is too long: the robot moves too fast to plan for')
             if count % _CHECKS == 0:
                 yield
 
@@ -264,13 +258,14 @@ def _or_reason(planning: Planning) -> Planning:
         return str(refused)
 
 
-def _check_interval(motion: Motion) -> float:
-    """Time [s] in which no joint turns much further than between two checks."""
+def _check_interval(motion: Motion, of: Pace) -> float:
+    """Time [s] in which no joint turns further than between two checks, speeding up or not."""
     speed = max(
         float(np.abs(motion.velocity[ARM]).max()),
         _HAND_SHARE * float(np.abs(motion.velocity[HAND]).max()),
     )
-    return _CHECK_TURN / (speed + _CHECK_TURN / _LONGEST_CHECK)
+    rate = max(of.acceleration[0], _HAND_SHARE * of.acceleration[-1])
+    return 2.0 * _CHECK_TURN / (speed + float(np.sqrt(speed**2 + 2.0 * rate * _CHECK_TURN)))
 
 
 def _too_near(near: Nearest, where: str) -> str:
@@ -336,7 +331,7 @@ def _rotation(orientation: Array | None) -> Array:
             raise _Refused('palm orientation is no rotation matrix')
         return values
     _check_numbers('palm orientation', values, (4,))
-    size = float(np.linalg.norm(values))
+    size = float(np.linalg.norm(np.clip(values, -1e3, 1e3)))
     if abs(size - 1.0) > _UNIT:
         raise _Refused(f'palm orientation has length {size:.3g}, a quaternion must have 1')
     return rotation_matrix(values / size)

@@ -12,10 +12,10 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import pinocchio as pin
 
+from drex_ros.kernel import kernel
 from drex_ros.robot.collision_shapes import (
     Chain,
     Shape,
@@ -49,7 +49,7 @@ class Margins(NamedTuple):
     arm_arm: float = 0.02
     hand_arm: float = 0.015
     arm_table: float = 0.01
-    finger_table: float = 0.0
+    finger_table: float = 0.002
 
     def of(self, kind: PairKind) -> float:
         """That of a kind of pairs [m]."""
@@ -224,7 +224,7 @@ def _sphere(capsules: Array) -> Array:
     return np.append(centre, reach.max())
 
 
-@numba.njit(cache=True)
+@kernel
 def _bounds(  # type: ignore[no-untyped-def]
     chain: Chain, solids: _Solids, position, height, rotation, translation, centres, ends, gap
 ):
@@ -266,7 +266,7 @@ def _bounds(  # type: ignore[no-untyped-def]
     return least
 
 
-@numba.njit(cache=True)
+@kernel
 def _move(rotation, translation, joint, points, row, first, out):  # type: ignore[no-untyped-def]
     """Fill in the point in three columns of a row, from the joint's frame to the world."""
     x, y, z = points[row, first], points[row, first + 1], points[row, first + 2]
@@ -276,7 +276,7 @@ def _move(rotation, translation, joint, points, row, first, out):  # type: ignor
         )
 
 
-@numba.njit(cache=True)
+@kernel
 def _segment_distance(ends, a, b):  # type: ignore[no-untyped-def]
     """Of two segments, rows of ends [m].
 

@@ -13,10 +13,10 @@ goal that stands. It lags by 2 / w; w follows the rate of the targets.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from drex_ros.control.matrices import rotation_vector
+from drex_ros.kernel import kernel
 from drex_ros.robot.joints import Array
 
 SINGLE = 0.1
@@ -239,7 +239,7 @@ def within(value: Array, size: Array) -> Array:
     return cut
 
 
-@numba.njit(cache=True)
+@kernel
 def _follow(position, velocity, acceleration, carrot, start, goal, along, rate, period):  # type: ignore[no-untyped-def]
     """One period of the critically damped spring, solved exactly for a carrot that stands."""
     decay = np.exp(-rate * period)
@@ -256,7 +256,7 @@ def _follow(position, velocity, acceleration, carrot, start, goal, along, rate, 
         acceleration[i] = -rate * (2.0 * velocity[i] + rate * left)
 
 
-@numba.njit(cache=True)
+@kernel
 def _near(position, velocity, measured, reach):  # type: ignore[no-untyped-def]
     cut = False
     for i in range(position.shape[0]):
@@ -269,7 +269,7 @@ def _near(position, velocity, measured, reach):  # type: ignore[no-untyped-def]
     return cut
 
 
-@numba.njit(cache=True)
+@kernel
 def _turned(vector, goal, out):  # type: ignore[no-untyped-def]
     """Out = exp(vector) goal."""
     turn = np.empty((3, 3))
@@ -279,7 +279,7 @@ def _turned(vector, goal, out):  # type: ignore[no-untyped-def]
             out[i, j] = turn[i, 0] * goal[0, j] + turn[i, 1] * goal[1, j] + turn[i, 2] * goal[2, j]
 
 
-@numba.njit(cache=True)
+@kernel
 def _turn_ahead(rotation, measured, out):  # type: ignore[no-untyped-def]
     """Write the turn from the measured rotation to another to out; its angle [rad]."""
     turn = np.empty((3, 3))
@@ -294,7 +294,7 @@ def _turn_ahead(rotation, measured, out):  # type: ignore[no-untyped-def]
     return np.sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2])
 
 
-@numba.njit(cache=True)
+@kernel
 def rotation_of(vector, out):  # type: ignore[no-untyped-def]
     """Rotation matrix of a turn about an axis: direction the axis, length the angle [rad]."""
     square = vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2]

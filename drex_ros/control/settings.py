@@ -34,8 +34,6 @@ class ControllerSettings:
     """A target with a stamp further than this from the robot's time is refused [s]."""
     source_timeout: float = 0.5
     """A second source is refused for so long after the first one's last target [s]."""
-    effort_timeout: float = 0.1
-    """Longest that joint torques count without new ones [s]."""
     stop_after: float = 0.5
     """How long it holds after a target expired before it stops [s]."""
     state_timeout: float = 0.5

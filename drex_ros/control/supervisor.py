@@ -3,26 +3,26 @@
 """The last word on every torque: it brings them within what robot and object bear.
 
 Each joint has a corridor of allowed torque, which narrows near its stops and near its greatest
-speed; beyond them it has only torques that lead back. With d the distance to a soft wall, I the
-joint's inertia and v_w = min(v_max, sqrt(2 a d)) the speed from which it can still brake,
+speed; beyond them it has only torques that lead back. With d the distance to a soft wall and
+v_w = min(v_max, sqrt(2 b d)) the speed from which it can still brake before it,
 
-    tau <= k d - c v              (wall: a critically damped spring)
-    tau <= I (v_w - v) / T        (speed)
-    tau <= R (sqrt(s^2 + 2 I (v_w - v) / R) - s)
+    tau <= k d - c v     (wall: a critically damped spring)
+    a <= (v_w - v) / T,  a = M^-1 (tau - C v)    (speed)
 
-and the same downwards. The last is for torque that cannot be taken away at once: it falls by R a
-second, begins to after the dead time s, and speeds the joint up meanwhile. I counts with all other
-joints free, for they give way. Then come the robot's own limits of torque and of its change.
+and the same downwards. Speeds are kept by accelerations, for every torque on the arm moves all of
+its joints. T is the time for which an acceleration goes on at least: torque cannot be taken away
+at once, it falls by the robot's limit of its change. Last come that limit and that of torque.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from drex_ros.control.interventions import Interventions, Rule
-from drex_ros.control.matrices import cholesky, solve_lower
+from drex_ros.control.matrices import cholesky, cholesky_solve
 from drex_ros.kernel import kernel
 from drex_ros.robot.joints import (
     HAND,
@@ -36,18 +36,18 @@ from drex_ros.robot.joints import (
 )
 from drex_ros.robot.terms import Terms
 
-WALL = constant(N_ARM * (0.03,) + N_HAND * (0.0,))
-"""How far before its stop a joint is turned back [rad]; a finger may rest on its stop."""
-SPEED_SHARE = 0.9
+WALL = constant(N_ARM * (0.03,) + N_HAND * (0.015,))
+"""How far before its stop a joint is turned back [rad]."""
+SPEED_SHARE = 0.85
 """Of the velocity limits, that torques drive a joint to."""
 
 _WALL_STIFFNESS = constant((300, 300, 300, 300, 100, 60, 40) + N_HAND * (10.0,))  # [N m/rad]
-# [s] in which a joint may come to its greatest speed: short enough to leave slow joints alone.
-_SPEED_TIME = constant(N_ARM * (0.01,) + N_HAND * (0.005,))
+_FINGER_TIME = 0.005  # [s] in which a finger's joint may come to its greatest speed
 # [N m/s]; of the hand the maker states none: here from nothing to all it has in 14 ms.
 _RATE = constant(N_ARM * (np.inf,) + N_HAND * (50.0,))
-_DEAD_TIME = 0.006  # [s] from a speed to the torque that answers it: filter, cycle and delay
+_DEAD_TIME = 0.016  # [s] from a speed to the torque that answers it: filter, cycle and delay
 _BRAKE_SHARE = 0.3  # of the greatest torque, that braking before a wall counts on
+_TURNS = 5
 _CREEP = 0.02  # [rad/s] at which a joint may come to its wall
 _RULES = (Rule.JOINT_POSITION, Rule.JOINT_VELOCITY, Rule.EFFORT, Rule.EFFORT_RATE)
 _LONGEST_SILENCE = 0.1  # [s] after which a rule that acts on says so in words again
@@ -123,9 +123,9 @@ class Supervisor:
         # The hand carries its own weight by these torques, so its corridor lies around it.
         self._load[HAND] = terms.gravity[HAND]
         changed = _corridor(
-            *(effort, previous, position, velocity, terms.mass, self._load),
+            *(effort, previous, position, velocity, terms.mass, terms.coriolis, self._load),
             *(envelope.lower, envelope.upper, envelope.velocity),
-            *(envelope.effort, envelope.effort_rate, _WALL_STIFFNESS, _SPEED_TIME),
+            *(envelope.effort, envelope.effort_rate, _WALL_STIFFNESS),
             *(period, self._effort, self._by_rule),
         )
         if changed:
@@ -150,59 +150,98 @@ class Supervisor:
 
 @kernel
 def _corridor(  # type: ignore[no-untyped-def]
-    effort, previous, position, velocity, mass, load,
-    lower, upper, fastest, strongest, change, wall, speed_time, period, out, by_rule,
+    effort, previous, position, velocity, mass, coriolis, load,
+    lower, upper, fastest, strongest, change, wall, period, out, by_rule,
 ):  # fmt: skip
-    """Cut each torque to its corridor; by_rule tells which rule decided (0: none)."""
-    changed = 0
-    factor = np.empty((N_ARM, N_ARM))
-    cholesky(mass[:N_ARM, :N_ARM], factor)
-    column = np.empty(N_ARM)
-    for i in range(effort.shape[0]):
-        q, v, inertia = position[i], velocity[i], mass[i, i]
-        free = inertia
-        if i < N_ARM:
-            column[:] = 0.0
-            column[i] = 1.0
-            solve_lower(factor, column)
-            mobility = 0.0  # (M^-1)_ii = |L^-1 e_i|^2
-            for k in range(N_ARM):
-                mobility += column[k] * column[k]
-            free = 1.0 / mobility
-        damping = 2.0 * np.sqrt(wall[i] * inertia)
-        brake = 2.0 * _BRAKE_SHARE * strongest[i] / inertia
-        value, rule = effort[i], 0
+    """Cut each torque to its corridor; by_rule tells which rule decided first (0: none)."""
+    n = effort.shape[0]
+    for i in range(n):
+        q, v = position[i], velocity[i]
+        damping = 2.0 * math.sqrt(wall[i] * mass[i, i])
         high = load[i] + wall[i] * (upper[i] - q) - damping * v
         low = load[i] + wall[i] * (lower[i] - q) - damping * v
-        if value > high:
-            value, rule = high, 1
-        elif value < low:
-            value, rule = low, 1
-        up = min(fastest[i], np.sqrt(brake * max(upper[i] - q, 0.0)) + _CREEP)
-        down = min(fastest[i], np.sqrt(brake * max(q - lower[i], 0.0)) + _CREEP)
-        high = load[i] + _room(up - v, free, speed_time[i], change[i])
-        low = load[i] - _room(down + v, free, speed_time[i], change[i])
-        if value > high:
-            value, rule = high, 2 if up == fastest[i] else 1
-        elif value < low:
-            value, rule = low, 2 if down == fastest[i] else 1
-        if abs(value) > strongest[i]:
-            value, rule = strongest[i] if value > 0.0 else -strongest[i], 3
+        out[i] = min(max(effort[i], low), high)
+        by_rule[i] = 1 if out[i] != effort[i] else 0
+    _keep_arm_speed(
+        previous, position, velocity, mass, coriolis, lower, upper, fastest, strongest, change,
+        period, out, by_rule,
+    )  # fmt: skip
+    for i in range(N_ARM, n):
+        # A finger's joint: what the others do moves it little.
+        reach = mass[i, i] / _FINGER_TIME
+        up, down = _speeds(i, position[i], mass[i, i], lower, upper, fastest, strongest)
+        high = load[i] + reach * (up - velocity[i])
+        low = load[i] - reach * (down + velocity[i])
+        _cut(out, by_rule, i, low, high, 2 if min(up, down) == fastest[i] else 1)
+    changed = 0
+    for i in range(n):
+        _cut(out, by_rule, i, -strongest[i], strongest[i], 3)
         step = change[i] * period
-        if abs(value - previous[i]) > step:
-            value, rule = previous[i] + (step if value > previous[i] else -step), 4
-        out[i] = value
-        by_rule[i] = rule
-        if rule != 0:
+        _cut(out, by_rule, i, previous[i] - step, previous[i] + step, 4)
+        if by_rule[i] != 0:
             changed += 1
     return changed
 
 
 @kernel
-def _room(gap, inertia, time, rate):  # type: ignore[no-untyped-def]
-    """Greatest torque towards a speed that is a gap [rad/s] away; less than none beyond it."""
-    linear = inertia * gap / time
-    if gap <= 0.0:
-        return linear
-    dead = _DEAD_TIME
-    return min(linear, rate * (np.sqrt(dead * dead + 2.0 * inertia * gap / rate) - dead))
+def _speeds(i, position, inertia, lower, upper, fastest, strongest):  # type: ignore[no-untyped-def]
+    """Greatest speeds of a joint up and down [rad/s], from which it can brake before its walls."""
+    brake = 2.0 * _BRAKE_SHARE * strongest[i] / inertia
+    up = math.sqrt(brake * max(upper[i] - position, 0.0)) + _CREEP
+    down = math.sqrt(brake * max(position - lower[i], 0.0)) + _CREEP
+    return min(fastest[i], up), min(fastest[i], down)
+
+
+@kernel
+def _cut(values, by_rule, i, low, high, rule):  # type: ignore[no-untyped-def]
+    """Bring one value into a range; the first rule that does so is noted."""
+    value = min(max(values[i], low), high)
+    if value != values[i]:
+        values[i] = value
+        if by_rule[i] == 0:
+            by_rule[i] = rule
+
+
+@kernel
+def _keep_arm_speed(  # type: ignore[no-untyped-def]
+    previous, position, velocity, mass, coriolis, lower, upper, fastest, strongest, change, period,
+    out, by_rule,
+):  # fmt: skip
+    """Change the arm's torques so that no joint will be too fast, here or for its wall.
+
+    What accelerations ask for may be more than the motors can: torques and accelerations are
+    brought within their bounds in turn.
+    """
+    factor = np.empty((N_ARM, N_ARM))
+    cholesky(mass[:N_ARM, :N_ARM], factor)
+    wanted, off = np.empty(N_ARM), np.empty(N_ARM)
+    longest = 0.0
+    for i in range(N_ARM):
+        longest = max(longest, min(abs(out[i]), strongest[i]) / change[i])
+    horizon = _DEAD_TIME + 0.7 * longest
+    for turn in range(_TURNS):
+        for i in range(N_ARM):
+            if turn > 0:
+                step = change[i] * period
+                low, high = (
+                    max(previous[i] - step, -strongest[i]),
+                    min(previous[i] + step, strongest[i]),
+                )
+                out[i] = min(max(out[i], low), high)
+            wanted[i] = out[i] - coriolis[i]
+        cholesky_solve(factor, wanted)
+        found = False
+        for i in range(N_ARM):
+            v = velocity[i]
+            up, down = _speeds(i, position[i], mass[i, i], lower, upper, fastest, strongest)
+            allowed = min(max(wanted[i], -(down + v) / horizon), (up - v) / horizon)
+            off[i] = allowed - wanted[i]
+            if off[i] != 0.0:
+                found = True
+                if by_rule[i] == 0:
+                    by_rule[i] = 2 if min(up, down) == fastest[i] else 1
+        if not found:
+            return
+        for i in range(N_ARM):
+            for j in range(N_ARM):
+                out[i] += mass[i, j] * off[j]

@@ -40,7 +40,7 @@ MAX_CARTESIAN_DAMPING = constant((400, 400, 400, 30, 30, 30))
 """[N s/m, N m s/rad] Shape (6,)."""
 MAX_WRENCH = constant((50, 50, 50, 10, 10, 10))
 """Largest feed-forward at the palm [N, N m]. Shape (6,)."""
-DAMPING_RATIO_RANGE = (0.1, 2.0)
+DAMPING_RATIO_RANGE = (0.3, 2.0)
 MAX_PAYLOAD = 3.0
 """[kg], that of the Panda; what the hand itself weighs is not in it."""
 GRIP_FRAME = 'grip'
@@ -95,7 +95,7 @@ def pose_refusal(name: str, pose: Pose) -> str:
     """Why this is no pose; empty when it is one."""
     if not np.isfinite(pose.position).all():
         return f'{name} has the position {pose.position.tolist()}, must be finite'
-    length = float(np.linalg.norm(pose.quaternion))
+    length = _length(pose.quaternion)
     if not abs(length - 1.0) <= _UNIT:
         return f'{name} has a quaternion of length {length:.4g}, must be 1'
     return ''
@@ -109,7 +109,7 @@ def place_refusal(name: str, position: Array, bounds: Bounds) -> str:
                 f'{name} has {_AXES[i]} = {position[i]:.4g} m, the workspace is '
                 f'{bounds.lower[i]:g} .. {bounds.upper[i]:g}'
             )
-    distance = float(np.linalg.norm(position - _SHOULDER))
+    distance = _length(position - _SHOULDER)
     if distance > _REACH:
         return (
             f'{name} is out of reach: {distance:.3f} m from the shoulder, '
@@ -227,7 +227,7 @@ def _force_refusal(force: FingerForce, bounds: Bounds) -> str:
         return f'frame of the force of {name} is {force.frame!r}, must be one of: {known}'
     if not any(force.axes):
         return f'the force of {name} has no axis that is force-controlled'
-    size = float(np.linalg.norm(force.force))
+    size = _length(force.force)
     if not math.isfinite(size):
         return f'the force of {name} is {force.force.tolist()} N, must be finite'
     if any(value != 0.0 and not used for value, used in zip(force.force, force.axes, strict=True)):
@@ -244,7 +244,7 @@ def _payload_refusal(payload: Payload | None) -> str:
         return ''
     if not 0.0 <= payload.mass <= MAX_PAYLOAD:
         return f'mass of the payload is {payload.mass:.4g} kg, must be in 0 .. {MAX_PAYLOAD:g}'
-    distance = float(np.linalg.norm(payload.position))
+    distance = _length(payload.position)
     if not distance <= 0.5:
         return f'the payload is {distance:.3g} m from the palm, must be within 0.5 m'
     return ''
@@ -257,6 +257,11 @@ def _limit_refusal(limit: float | None, bounds: Bounds) -> str:
         f'finger_force_limit is {limit:.4g} N, must be above 0 and at most '
         f'{bounds.finger_force:.3g} N'
     )
+
+
+def _length(vector: Array) -> float:
+    with np.errstate(over='ignore'):
+        return float(np.linalg.norm(vector))
 
 
 def _is_given(value: object) -> bool:

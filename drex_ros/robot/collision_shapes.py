@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import coal
-import numba
 import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
+from drex_ros.kernel import kernel
 from drex_ros.robot.description import BASE_LINK, PALM_LINK
 from drex_ros.robot.joints import JOINT_NAMES, Array
 
@@ -207,7 +207,7 @@ def _hand_capsules(solid: coal.ShapeBase) -> Array:
     return capsules
 
 
-@numba.njit(cache=True)
+@kernel
 def place_joints(chain: Chain, angle, rotation, translation):  # type: ignore[no-untyped-def]
     """Fill in the frames of all joints at joint angles [rad] in the project's order."""
     for i in range(3):
@@ -222,7 +222,7 @@ def place_joints(chain: Chain, angle, rotation, translation):  # type: ignore[no
         )  # fmt: skip
 
 
-@numba.njit(cache=True)
+@kernel
 def next_frame(chain, j, angle, r, p, rotation, translation):  # type: ignore[no-untyped-def]
     """The frame of joint j from its parent's frame r, p."""
     m, d = chain.rotation[j], chain.translation[j]

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import pinocchio as pin
 
+from drex_ros.kernel import kernel
 from drex_ros.robot.description import FINGERTIP_LINKS, PALM_LINK
 from drex_ros.robot.joints import N_ARM, N_JOINTS, Array
 
@@ -90,7 +90,7 @@ class TermsReader:
         return self._terms
 
 
-@numba.njit(cache=True)
+@kernel
 def _sort(  # type: ignore[no-untyped-def]
     order, m, g, nle, j, palm, turn, tip0, tip1, tip2, tip3,
     mass, gravity, coriolis, palm_position, palm_rotation, palm_jacobian, tip_position,
@@ -120,7 +120,7 @@ def _sort(  # type: ignore[no-untyped-def]
             _velocity_at(j, order[first + 4 * finger + a], tip, tip_jacobian[finger, :, a])
 
 
-@numba.njit(cache=True)
+@kernel
 def _velocity_at(j, column, point, out):  # type: ignore[no-untyped-def]
     """Of a point by one joint: the velocity at the origin, and that of the turn about it."""
     wx, wy, wz = j[3, column], j[4, column], j[5, column]

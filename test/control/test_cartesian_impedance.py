@@ -141,7 +141,7 @@ def test_line_is_followed_within_three_millimetres(posture, way):
 
 
 @pytest.mark.parametrize('friction', [0.0, 1.0])
-@pytest.mark.parametrize('posture', ['home', 'left', 'down'])
+@pytest.mark.parametrize('posture', ['left', 'down'])
 @pytest.mark.parametrize('ratio', [1.0, 2.0, None])
 def test_highest_impedance_comes_to_rest(posture, friction, ratio):
     compensation = FrictionModel.arm(share=friction)

@@ -81,11 +81,11 @@ def test_says_how_far_a_pose_is_out_of_reach(kinematics):
     """Straight ahead of the shoulder the palm can come so far and no farther."""
     level = rotation_matrix(quaternion_from_rpy((0.0, np.pi / 2, 0.0)))
     shoulder = 0.333
-    reach, beyond_reach = 0.6, 1.5
-    while beyond_reach - reach > 1e-3:
-        middle = 0.5 * (reach + beyond_reach)
-        found = kinematics.solve(np.array((middle, 0.0, shoulder)), level, START)
-        reach, beyond_reach = (reach, middle) if isinstance(found, str) else (middle, beyond_reach)
+    reach = max(
+        x
+        for x in np.arange(0.6, 1.3, 0.01)
+        if not isinstance(kinematics.solve(np.array((x, 0.0, shoulder)), level, START), str)
+    )
     for beyond in (0.05, 0.3, 2.0):
         said = kinematics.solve(np.array((reach + beyond, 0.0, shoulder)), level, START)
         assert isinstance(said, str)

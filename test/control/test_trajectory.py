@@ -53,7 +53,7 @@ def check_smooth(trajectory, limits, start):
     assert (np.abs(np.diff(velocity, axis=0) / STEP - middle) <= limits.jerk * STEP).all()
 
 
-@pytest.mark.parametrize('speed', [0.05, 0.3, 1.0])
+@pytest.mark.parametrize('speed', [0.2, 1.0])
 def test_from_rest_it_keeps_to_the_straight_line_in_joint_space(speed):
     for goal in postures(5, 0):
         trajectory = joint_trajectory(AT_HOME, goal, pace(speed))
@@ -85,7 +85,7 @@ def test_another_goal_takes_over_without_a_jump():
 
 
 def test_a_start_beyond_the_pace_is_braked_at_once():
-    limits, fast = pace(0.1), Motion(HOME, 0.5 * LIMITS.velocity, ZERO)
+    limits, fast = pace(0.3), Motion(HOME, 0.6 * LIMITS.velocity, ZERO)
     trajectory = joint_trajectory(fast, HOME, limits)
     position, velocity, acceleration = sampled(trajectory)
     np.testing.assert_allclose(position[-1], HOME, atol=1e-12)
@@ -108,7 +108,7 @@ def test_stops_from_any_motion():
 def test_the_arm_has_the_torque_for_it():
     """Also at full speed neither torque nor its rate comes near to the limits of the arm."""
     dynamics = Dynamics()
-    ends = postures(12, 4)
+    ends = postures(8, 4)
     for start, goal in zip(ends[::2], ends[1::2], strict=True):
         trajectory = joint_trajectory(Motion(start, ZERO, ZERO), goal, pace(1.0))
         position, velocity, acceleration = sampled(trajectory)

@@ -4,17 +4,17 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from drex_ros.control.estimation.least_squares import solve_weighted
+from drex_ros.kernel import kernel
 from drex_ros.robot.joints import N_ARM
 
 _FORCE_PRIOR = 100.0  # [N] what is known without any torque
 _TORQUE_PRIOR = 20.0  # [N m]
 
 
-@numba.njit(cache=True)
+@kernel
 def estimate_wrench(palm_jacobian, external, sigma, wrench, wrench_sigma):  # type: ignore[no-untyped-def]
     """Weighted least squares of the arm's torques.
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from drex_ros.control.estimation.least_squares import solve_weighted
+from drex_ros.kernel import kernel
 from drex_ros.robot.joints import Array
 
 _PRIOR = 20.0  # [N] no finger presses with more, so this is what is known without any torque
@@ -36,7 +36,7 @@ class Contacts(NamedTuple):
     """Above what noise and friction can explain: 1, else 0. Shape (4,)."""
 
 
-@numba.njit(cache=True)
+@kernel
 def estimate_contacts(contacts, jacobian, external, sigma):  # type: ignore[no-untyped-def]
     """Bring the contacts up to date.
 

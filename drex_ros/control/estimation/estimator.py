@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -39,6 +38,7 @@ from drex_ros.control.estimation.payload import (
     weigh,
 )
 from drex_ros.control.estimation.slip import detect_slip
+from drex_ros.kernel import kernel
 from drex_ros.robot.joints import ARM, HAND, N_ARM, Array
 from drex_ros.robot.state import RobotState
 from drex_ros.robot.terms import N_FINGERS, Terms
@@ -140,7 +140,13 @@ class Estimator:
         return ''
 
     def update(
-        self, robot: RobotState, terms: Terms, period: float, *, dithered: bool, moving_target: bool
+        self,
+        robot: RobotState,
+        terms: Terms,
+        period: float,
+        *,
+        dithered: bool,
+        moving_target: bool,
     ) -> Estimates:
         """Take in one state.
 
@@ -186,7 +192,7 @@ class Estimator:
         self._estimates.payload_mass = self._estimates.payload_sigma = math.nan
 
 
-@numba.njit(cache=True)
+@kernel
 def _estimate(  # type: ignore[no-untyped-def]
     memory, flags, position, effort, commanded, terms, period, dithered, resting
 ):

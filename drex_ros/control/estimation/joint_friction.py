@@ -18,10 +18,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from drex_ros.control.estimation.momentum_observer import SLOW_BANDWIDTH
+from drex_ros.kernel import kernel
 from drex_ros.robot.joints import ARM, HAND, JOINT_DAMPING, JOINT_FRICTION, N_ARM, Array
 
 MODEL_ERROR = 0.15
@@ -35,6 +34,7 @@ _ARM_TRAVEL = 5e-5  # [rad] way in which the friction turns over: some steps of 
 _HAND_TRAVEL = 2e-4
 _STANDING = 0.05  # [rad/s] well below this a joint stands, and its motor shows the friction
 _DRIFT_FILTER = 5.0  # [Hz] low pass of the velocity that shows whether the arm moves
+_MOVING_FILTER = 3.0  # [Hz] low pass of the torque from outside on a moving joint
 _MOVING = 2e-3  # [rad/s] faster than this a joint of the arm moves
 _DITHER_TIME = 1.0  # [s] in which dither wears friction off
 _TRUST = 0.75  # share of the play's friction that standing fingers have on average
@@ -86,7 +86,7 @@ def forget_friction(friction: Friction) -> None:
     friction.drift[:] = 0.0
 
 
-@numba.njit(cache=True)
+@kernel
 def follow_friction(friction, momentum, period, dithered):  # type: ignore[no-untyped-def]
     """Follow the friction for one cycle.
 
@@ -97,7 +97,7 @@ def follow_friction(friction, momentum, period, dithered):  # type: ignore[no-un
         dithered: the arm's joints are shaken, so that their friction at rest is zero on average.
     """
     drift_gain = 1.0 - np.exp(-2.0 * np.pi * _DRIFT_FILTER * period)
-    slow_gain = 1.0 - np.exp(-2.0 * np.pi * SLOW_BANDWIDTH * period)
+    moving_gain = 1.0 - np.exp(-2.0 * np.pi * _MOVING_FILTER * period)
     travelled = 0.0
     for i in range(N_ARM):
         travelled += abs(momentum.change[i]) if abs(friction.drift[i]) > _MOVING else 0.0
@@ -117,7 +117,11 @@ def follow_friction(friction, momentum, period, dithered):  # type: ignore[no-un
                 seen = momentum.raw[i] + rubs[i]
                 if np.isinf(bound[i]):
                     bound[i] = seen
-                bound[i] += slow_gain * (seen - bound[i])
+                bound[i] += moving_gain * (seen - bound[i])
+            # So that nothing of the motion is still on its way through the low pass at the stop.
+            rubs_now = friction.lower[i] + friction.upper[i]
+            outside = friction.outside_lower[i] + friction.outside_upper[i]
+            momentum.slow[i] = 0.5 * (outside - rubs_now)
         elif i < N_ARM:
             if dithered:
                 step = 0.0  # shaken joints creep under any load, used up or not
@@ -152,7 +156,7 @@ def follow_friction(friction, momentum, period, dithered):  # type: ignore[no-un
         friction.sigma[i] = sigma
 
 
-@numba.njit(cache=True)
+@kernel
 def _shift(friction, i, step):  # type: ignore[no-untyped-def]
     """Both ends of a joint's interval through the play."""
     most = friction.coulomb[i]

@@ -8,11 +8,12 @@ Written by hand because numba has LAPACK only together with SciPy, and because a
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from drex_ros.kernel import kernel
 
-@numba.njit(cache=True)
+
+@kernel
 def solve_weighted(rows, values, sigma, prior_sigma, solution, spread):  # type: ignore[no-untyped-def]
     """Find x in rows^T x = values, of which each has an error of its own sigma.
 

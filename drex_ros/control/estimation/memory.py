@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
-
 from drex_ros.control.estimation.contact_force import Contacts
 from drex_ros.control.estimation.joint_friction import Friction
 from drex_ros.control.estimation.momentum_observer import Momentum
 from drex_ros.control.estimation.payload import Payload
 from drex_ros.control.estimation.slip import Slip
+from drex_ros.kernel import kernel
 from drex_ros.robot.joints import Array
 
 _ROWS = 27  # of joint values
@@ -43,12 +42,12 @@ class Memory(NamedTuple):
     """Shape (6,)."""
 
 
-@numba.njit(cache=True)
+@kernel
 def _row(memory, row):  # type: ignore[no-untyped-def]
     return memory[23 * row : 23 * row + 23]
 
 
-@numba.njit(cache=True)
+@kernel
 def split(memory):  # type: ignore[no-untyped-def]
     """The views of an array of SIZE numbers; `split.py_func` gives the same outside."""
     momentum = Momentum(

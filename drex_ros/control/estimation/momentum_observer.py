@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
+from drex_ros.kernel import kernel
 from drex_ros.robot.joints import N_JOINTS, Array
 from drex_ros.robot.state import RobotState
 from drex_ros.robot.terms import Terms
@@ -69,7 +69,7 @@ class Momentum(NamedTuple):
     """Torque that the world exerts on the joints [N m]."""
 
 
-@numba.njit(cache=True)
+@kernel
 def observe(momentum, mass, gravity, coriolis, position, effort, commanded, period):  # type: ignore[no-untyped-def]
     """Bring the residual up to date, and what it says of the friction.
 
@@ -110,7 +110,7 @@ def observe(momentum, mass, gravity, coriolis, position, effort, commanded, peri
         momentum.weight[i] = gravity[i] + coriolis[i]
 
 
-@numba.njit(cache=True)
+@kernel
 def add_friction(momentum, friction, period):  # type: ignore[no-untyped-def]
     """Take the friction [N m], shape (23,), out of the residual: the rest is from outside."""
     for i in range(friction.shape[0]):

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from drex_ros.control.estimation.least_squares import solve_weighted
+from drex_ros.kernel import kernel
 from drex_ros.robot.joints import N_ARM, Array
 
 GRASP_CENTRE = (0.115, 0.01, 0.0)
@@ -76,8 +76,10 @@ def forget_mean(payload: Payload) -> None:
         payload.status[TARE_SUM] = 0.0
 
 
-@numba.njit(cache=True)
-def weigh(payload, position, velocity, palm_rotation, palm_jacobian, external, friction_sigma, period):  # type: ignore[no-untyped-def]  # noqa: E501
+@kernel
+def weigh(  # type: ignore[no-untyped-def]
+    payload, position, velocity, palm_rotation, palm_jacobian, external, friction_sigma, period
+):
     """Bring tare and mass up to date.
 
     Args:

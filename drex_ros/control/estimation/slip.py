@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
+from drex_ros.kernel import kernel
 from drex_ros.robot.joints import Array
 
 _SPEED = 3e-3  # [m/s] of the tip along the surface that is slip
@@ -34,7 +34,7 @@ class Slip(NamedTuple):
     """Time for which the slip is still reported [s]; 0: none. Shape (4,)."""
 
 
-@numba.njit(cache=True)
+@kernel
 def detect_slip(slip, jacobian, velocity, force, touching, resting, period):  # type: ignore[no-untyped-def]
     """Bring the slip up to date.
 

@@ -1,0 +1,48 @@
+# Copyright 2026 The drex_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""In the simulated robot, with friction, noise and delay, fingers press as they are told."""
+
+import numpy as np
+import pytest
+from finger_force import GRIP, Presser, error, tolerance
+
+from drex_ros.hardware.mujoco_backend import MujocoBackend
+
+
+@pytest.fixture(scope='module')
+def robot():
+    with MujocoBackend() as backend:
+        yield backend
+
+
+@pytest.mark.parametrize('finger', [0, 2, 3])
+def test_the_true_force_is_right_after_rising_and_after_falling(robot, finger):
+    presser = Presser(robot, (finger,))
+    presser.close()
+    for level in (1.0, 3.0, 5.0, 2.0):
+        true, asked = presser.settle(level), presser.asked()
+        assert np.linalg.norm(asked) == pytest.approx(level, rel=1e-6)
+        assert abs(error(asked, true)) <= tolerance(asked), level
+    assert presser.greatest_share <= 0.85
+
+
+def test_a_grip_does_not_shove_the_object(robot):
+    presser = Presser(robot, GRIP)
+    presser.close()
+    for level in (2.0, 5.0, 2.0):
+        true, asked = presser.settle(level), presser.asked()
+        assert (np.abs(error(asked, true)) <= tolerance(asked)).all(), level
+        assert np.linalg.norm(true.sum(axis=0)[:2]) <= 0.1 * level + 0.2
+    assert presser.greatest_share <= 0.85
+
+
+def test_a_finger_that_touches_nothing_closes_slowly(robot):
+    """Whatever it shall press with."""
+    presser = Presser(robot, (1,))
+    robot.reset(robot.simulation.position.copy())  # the can is gone
+    fastest = 0.0
+    for _ in range(150):
+        presser.force = min(presser.force + 0.05, 5.0)
+        presser.cycle()
+        fastest = max(fastest, presser.speed())
+    assert 0.02 < fastest < 0.2
