@@ -105,10 +105,10 @@ class Presser:
 
     def close(self) -> tuple[float, float]:
         """Close gently; speed of the first touch [m/s] and greatest true force then [N]."""
-        self.run(TOUCH, 0.1)
         speed = peak = 0.0
         touched = False
-        for _ in range(round(0.9 / self._period)):
+        for _ in range(round(1.0 / self._period)):
+            self.force = min(self.force + TOUCH * self._period / 0.1, TOUCH)
             before = self.speed()
             self.cycle()
             force = max(float(np.linalg.norm(each)) for each in self.truth())

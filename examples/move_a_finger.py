@@ -16,7 +16,8 @@ with Drex() as drex:
 
     closed_hand = open_hand.copy()
     closed_hand[FINGERS['index']] += [0.0, 0.7, 0.6, 0.5]
-    reached = drex.move_joints(hand=closed_hand[HAND])
-    print('index finger [deg]:', np.degrees(reached.position[FINGERS['index']]).round(1))
+    drex.move_to(hand=closed_hand[HAND])
+    reached = drex.state().position
+    print('index finger [deg]:', np.degrees(reached[FINGERS['index']]).round(1))
 
-    drex.move_joints(hand=open_hand[HAND])
+    drex.move_to(hand=open_hand[HAND])

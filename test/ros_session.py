@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from drex_ros.domain import Domain
+from drex_ros.resources import cache_folder
 
 MARK = 'DREX_TEST_SESSION'
 SHM = Path('/dev/shm')
@@ -32,6 +33,10 @@ _KILLED: set[str] = set()
 
 def session_environment(domain: Domain, folder: Path) -> dict[str, str | None]:
     """Environment of a test session; None means that the variable must not be set."""
+    # Compiled kernels go by the content of their sources: no other version's are among them.
+    kernels = folder / 'cache/drex_ros/kernels'
+    kernels.parent.mkdir(parents=True)
+    kernels.symlink_to(cache_folder('kernels'))
     return {
         **domain.variables,
         'ROS_LOCALHOST_ONLY': None,

@@ -14,6 +14,7 @@ from drex_ros.client.connection import DrexError
 from drex_ros.control.targets import FRAMES
 from drex_ros.robot.description import PALM_LINK
 from drex_ros.robot.joints import FINGERS, Array
+from drex_ros.robot.rotations import quaternion_from_matrix
 
 FINGER_NAMES = tuple(FINGERS)
 """In the order of FingertipTarget.FINGER_*."""
@@ -118,16 +119,4 @@ def _quaternion_of(rotation: npt.ArrayLike) -> Array:
     straight = np.abs(matrix @ matrix.T - np.eye(3)).max() <= _ORTHOGONAL  # false for NaN too
     if not straight or np.linalg.det(matrix) < 0.0:
         raise DrexError('rotation is no rotation matrix: its rows must be right-handed unit axes')
-    # The quaternion q of R is the eigenvector of the greatest eigenvalue of this matrix: no cases
-    # to tell apart, unlike the usual formula, and Pinocchio's costs half a second to import.
-    (a, b, c), (d, e, f), (g, h, i) = matrix
-    symmetric = np.array(
-        (
-            (a - e - i, 0.0, 0.0, 0.0),
-            (d + b, e - a - i, 0.0, 0.0),
-            (g + c, h + f, i - a - e, 0.0),
-            (h - f, c - g, d - b, a + e + i),
-        )
-    )
-    result: Array = np.linalg.eigh(symmetric, UPLO='L').eigenvectors[:, -1]
-    return result
+    return quaternion_from_matrix(matrix)

@@ -23,6 +23,7 @@ from drex_ros.control.payload_weight import PayloadWeight
 from drex_ros.control.set_point import SINGLE, JointFollower, PoseFollower, within
 from drex_ros.control.target_checks import MAX_CARTESIAN_STIFFNESS, MAX_STIFFNESS
 from drex_ros.control.targets import ArmTarget, Payload, TargetMode
+from drex_ros.control.trajectory import TOP_SPEED
 from drex_ros.robot.description import PALM_LINK
 from drex_ros.robot.dynamics import Dynamics
 from drex_ros.robot.joints import ARM, LIMITS, N_ARM, Array, constant
@@ -56,7 +57,7 @@ class ArmSettings:
     posture_stiffness: Array
     """Of the posture that the palm leaves free [N m/rad]. Shape (7,)."""
     damping_ratio: float = 1.0
-    speed: Array = field(default_factory=lambda: constant(0.3 * LIMITS.velocity[ARM]))
+    speed: Array = field(default_factory=lambda: constant(0.3 * TOP_SPEED[ARM]))
     """Greatest of the set-points [rad/s]. Shape (7,)."""
     palm_speed: float = 0.5
     """Greatest of the palm's set-point [m/s]."""

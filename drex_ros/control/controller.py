@@ -12,6 +12,7 @@ A reflex of the robot stays until recover().
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 from drex_ros.control.interventions import Rule
@@ -50,6 +51,7 @@ class Controller(ControlLoop):
             self.arm.carry(target.payload)
         if target.finger_force_limit is not None:
             self.finger_force_limit = target.finger_force_limit
+            self.hand.cap_forces(self.finger_force_limit)
         return ''
 
     def start_move(self, trajectory: Trajectory, source: str) -> str:
@@ -110,7 +112,7 @@ class Controller(ControlLoop):
                 f'its stamp is {target.time:.3f} s, the time of the robot is {now:.3f} s: '
                 f'more than {timeout:g} s apart (does the sender use the clock of the robot?)'
             )
-        reason = target_refusal(target, self.bounds)
+        reason = target_refusal(target, self.bounds) or self._force_refusal(target)
         if not reason and target.arm.mode == TargetMode.JOINT_IMPEDANCE:
             reason = self._collision(target)
         return Rule.BAD_TARGET, reason
@@ -125,6 +127,12 @@ class Controller(ControlLoop):
             text = f'the robot is stopped ({self._robot.reason}): call controller/recover first'
             return Rule.ROBOT, text
         return Rule.SECOND_SOURCE, self._authority.refusal(source, self._robot.time)
+
+    def _force_refusal(self, target: Target) -> str:
+        """Why its forces are more than the limit that was set before, or comes with it."""
+        limit = target.finger_force_limit or self.finger_force_limit
+        bounds = dataclasses.replace(self.bounds, finger_force=limit)
+        return target_refusal(Target(hand=target.hand), bounds)
 
     def _collision(self, target: Target) -> str:
         if target.arm.position is None:

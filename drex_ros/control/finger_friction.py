@@ -10,18 +10,20 @@ and the contact near the wanted torque, without F being known well: as a magnet 
 
     tau = w + F (s + a swing(t)),    swing(t) = -1 or 1
 
-w: torque that shall reach the fingertip [N m]; a: begins when w changes or the fingertip moves,
-and ends in some tenths of a second, so that with a constant force nothing moves; s: direction in
-which the joints of a moving finger turn, -1 .. 1, which makes up for friction on the way.
+w: torque that shall reach the fingertip [N m]; a: begins when w has changed or the fingertip has
+come to rest, and ends in some tenths of a second, so that with a constant force nothing moves; no
+greater than a share of w, so that the fingertip does not let go; s: direction in which the joints
+of a moving finger turn, -1 .. 1, which makes up for friction on the way.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
+from drex_ros.kernel import kernel
 from drex_ros.robot.joints import N_HAND, Array
 
 SETTLE = 0.4
@@ -29,6 +31,9 @@ SETTLE = 0.4
 
 _SWING = 3.0  # a at first; with 2 or less a part of the friction stays
 _HALF = 0.02  # [s] between two turns of the swing
+_WAIT = 0.05  # [s] without a change of w before a swing: a stream of forces does not shake
+_SHARE = 0.5  # of a finger's greatest w that a swing may have
+_FALL = 0.6  # of that friction: a grip of several fingers has less of it than a finger alone
 _CHANGE = 0.003  # [N m] of w that starts a swing: 0.03 N at the tip of a finger
 _MOVES = 0.005  # [m/s] from which on a fingertip moves
 _TURNS = 0.05  # [rad/s] from which on a joint of such a finger turns
@@ -44,14 +49,19 @@ class FrictionMemory(NamedTuple):
     """Of each fingertip along its force, averaged [m/s]. Shape (4,)."""
     clock: Array
     """Time since the last swing of each finger began [s]. Shape (4,)."""
+    level: Array
+    """Greatest w of each finger when it changed last [N m]. Shape (4,)."""
+    falls: Array
+    """1 where that change made it less, else 0. Shape (4,)."""
 
 
 def friction_memory() -> FrictionMemory:
     """Of fingers at rest that press on nothing."""
-    return FrictionMemory(np.zeros(N_HAND), np.zeros(4), np.full(4, SETTLE))
+    zero = np.zeros(4)
+    return FrictionMemory(np.zeros(N_HAND), zero, np.full(4, SETTLE), zero.copy(), zero.copy())
 
 
-@numba.njit(cache=True)
+@kernel
 def compensate_friction(  # type: ignore[no-untyped-def]
     memory, finger, wanted, velocity, speed, friction, most, presses, period, out
 ):
@@ -73,26 +83,40 @@ def compensate_friction(  # type: ignore[no-untyped-def]
         memory.speed[finger] = 0.0
         memory.clock[finger] = SETTLE
         memory.torque[4 * finger : 4 * finger + 4] = 0.0
+        memory.level[finger] = memory.falls[finger] = 0.0
         return
     clock = memory.clock[finger] + period
     mean = memory.speed[finger]
     mean += (speed - mean) * min(period / _MEMORY, 1.0)
     memory.speed[finger] = mean
-    begins = abs(mean) > _MOVES
+    changes, strongest = False, 0.0
     for j in range(4 * finger, 4 * finger + 4):
-        begins |= abs(wanted[j] - memory.torque[j]) > _CHANGE
-    if begins:
-        # While the cause lasts the swing goes on at full size.
-        clock %= 2.0 * _HALF
+        changes |= abs(wanted[j] - memory.torque[j]) > _CHANGE
+        strongest = max(strongest, abs(wanted[j]))
+    if changes:
+        clock = -_WAIT
+        memory.falls[finger] = 1.0 if strongest < memory.level[finger] else 0.0
+        memory.level[finger] = strongest
         memory.torque[4 * finger : 4 * finger + 4] = wanted[4 * finger : 4 * finger + 4]
+    elif abs(mean) > _MOVES and clock > 0.0:
+        clock %= 2.0 * _HALF  # it ends so long after the last motion
     clock = min(clock, SETTLE)
     memory.clock[finger] = clock
     # A fingertip that stands may have joints that turn; their friction keeps them steady.
     moves = min(abs(mean) / _MOVES, 1.0)
-    size = _SWING * (1.0 - clock / SETTLE)
+    # What moves needs no swing; it begins where the fingertip comes to rest.
+    size = 0.0
+    if moves < 1.0 and clock >= 0.0:
+        size = 1.0 - clock / SETTLE
     for j in range(4 * finger, 4 * finger + 4):
         turns = min(max(velocity[j] / _TURNS, -1.0), 1.0)
         # Joint after joint, a quarter apart: all at once would leave some of them stuck.
-        swing = size if (int(2.0 * clock / _HALF) + j) % 4 < 2 else -size
-        torque = out[j] + friction[j] * (moves * turns + swing)
+        reach = min(_SWING * friction[j], _SHARE * strongest)
+        swing = size * reach
+        if (int(2.0 * max(clock, 0.0) / _HALF) + j) % 4 >= 2:
+            swing = -swing
+        torque = out[j] + friction[j] * moves * turns + swing
+        # After a force fell, friction presses on by as much as the swing was too small to end.
+        left = _FALL * (friction[j] - reach / _SWING)
+        torque -= memory.falls[finger] * math.copysign(min(left, abs(wanted[j])), wanted[j])
         out[j] = min(max(torque, -most[j]), most[j])

@@ -12,7 +12,8 @@ from drex_ros.control.hand_law import Press, hand_effort, hand_memory, press
 from drex_ros.control.set_point import SINGLE, JointFollower, within
 from drex_ros.control.target_checks import GRIP_FRAME, MAX_STIFFNESS
 from drex_ros.control.targets import BASE_FRAMES, FingerForce, HandTarget, TargetMode
-from drex_ros.robot.joints import HAND, LIMITS, N_HAND, Array, constant
+from drex_ros.control.trajectory import TOP_SPEED
+from drex_ros.robot.joints import HAND, N_HAND, Array, constant
 from drex_ros.robot.state import RobotState
 from drex_ros.robot.terms import N_FINGERS, Terms
 
@@ -35,7 +36,7 @@ class HandSettings:
     damping_ratio: float = 1.0
     effort_timeout: float = 0.1
     """Longest that plain torques count without new ones [s]."""
-    speed: Array = field(default_factory=lambda: constant(0.3 * LIMITS.velocity[HAND]))
+    speed: Array = field(default_factory=lambda: constant(0.3 * TOP_SPEED[HAND]))
     """Greatest of the set-points [rad/s]. Shape (16,)."""
 
 
@@ -142,6 +143,13 @@ class HandControl:
             self._press = now
         self._press_goal = goal
         return not same
+
+    def cap_forces(self, limit: float) -> None:
+        """Let no finger be told more than a limit [N]; all get less by one share, for balance."""
+        strongest = float(np.sqrt((self._press_goal.force**2).sum(axis=1)).max())
+        if strongest > limit:
+            goal = self._press_goal
+            self._press_goal = Press(goal.frame, goal.force * (limit / strongest), goal.axes)
 
     def advance(self, robot: RobotState, period: float) -> bool:
         """Move set-points on by a period [s]; whether one was kept near the robot."""

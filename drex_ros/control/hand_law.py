@@ -21,13 +21,13 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from drex_ros.control.finger_friction import FrictionMemory, compensate_friction, friction_memory
 from drex_ros.control.matrices import cholesky, cholesky_solve, solve_lower
 from drex_ros.control.targets import FingerForce
+from drex_ros.kernel import kernel
 from drex_ros.robot.description import BASE_LINK, PALM_LINK
 from drex_ros.robot.joints import HAND, JOINT_FRICTION, LIMITS, N_HAND, Array, constant
 from drex_ros.robot.terms import N_FINGERS, Terms
@@ -158,7 +158,7 @@ def limit_fingertip_force(terms: Terms, effort: Array, limit: float) -> tuple[Ar
     return result, _limit_fingertip_force(terms.tip_jacobian, limit, result)
 
 
-@numba.njit(cache=True)
+@kernel
 def tip_forces(tip_position, palm_rotation, pressing, out):  # type: ignore[no-untyped-def]
     """Write what the fingertips shall press with, in world axes, to out (a TipForces).
 
@@ -204,7 +204,7 @@ def tip_forces(tip_position, palm_rotation, pressing, out):  # type: ignore[no-u
                     out.force[i, k] += size * axes[a, k]
 
 
-@numba.njit(cache=True)
+@kernel
 def _grip_axes(inward, palm_rotation, axes):  # type: ignore[no-untyped-def]
     """Write the axes of a finger in the grip, z as near to the palm's x as can be; its radius."""
     distance = math.sqrt((inward**2).sum())
@@ -220,7 +220,7 @@ def _grip_axes(inward, palm_rotation, axes):  # type: ignore[no-untyped-def]
     return distance
 
 
-@numba.njit(cache=True)
+@kernel
 def _hand_effort(  # type: ignore[no-untyped-def]
     mass, gravity, jacobians, position, velocity, target, target_velocity, stiffness, ratio,
     frame, tips, friction_memory, period, friction, most, effort,
@@ -295,7 +295,7 @@ def _hand_effort(  # type: ignore[no-untyped-def]
         )  # fmt: skip
 
 
-@numba.njit(cache=True)
+@kernel
 def _fit(base, wanted, frame, most, friction, scale):  # type: ignore[no-untyped-def]
     """Write the share of each finger's force that its joints can give; a grip has one for all."""
     grip = 1.0
@@ -311,7 +311,7 @@ def _fit(base, wanted, frame, most, friction, scale):  # type: ignore[no-untyped
             scale[i] = grip
 
 
-@numba.njit(cache=True)
+@kernel
 def _limit_fingertip_force(jacobians, limit, effort):  # type: ignore[no-untyped-def]
     """Make the torques of fingers that are too strong smaller; whether there is one."""
     limited = False

@@ -123,9 +123,11 @@ def distinct(attempts: list[Attempt], start: Array) -> list[Array]:
 def out_of_reach(attempts: list[Attempt]) -> str:
     """Why no attempt succeeded, in words."""
     best = min(attempts, key=lambda attempt: attempt.distance + _TURN * attempt.angle)
-    short = f'{100.0 * best.distance:.1f} cm' if best.distance > 5e-4 else ''
-    turned = f'{np.degrees(best.angle):.0f} deg' if best.angle > 0.01 else ''
-    rest = ' and '.join(filter(None, (short, turned))) or 'less than 1 mm'
+    short = f'{100.0 * best.distance:.2g} cm' if best.distance > 5e-5 else ''
+    turned = f'{np.degrees(best.angle):.2g} deg' if best.angle > 5e-4 else ''
+    rest = ' and '.join(filter(None, (short, turned)))
+    if not rest:
+        return 'out of reach: a joint would have to pass its limit for the last bit of the way'
     return f'out of reach: the palm comes within {rest} of it'
 
 

@@ -87,6 +87,7 @@ class ControlLoop:
         self._recover_robot = False
         self._blend = np.zeros(N_JOINTS)
         self._blends = False
+        self._told = np.zeros(N_JOINTS)
         self._cycle = 0
 
     @property
@@ -161,6 +162,7 @@ class ControlLoop:
                 self._end_move('the robot held by itself')
             self.arm.resume(robot, terms)
             self.hand.resume(robot, terms)
+            self._told = robot.effort_commanded.copy()
             period = _FIRST_PERIOD
         self._keep_deadline(robot, terms)
         if self.stopped:
@@ -290,11 +292,12 @@ class ControlLoop:
             record.time = robot.time
             record.reason = f'a fingertip was kept to {self.finger_force_limit:.3g} N'
         limited, changed = self._supervisor.limit(
-            *(effort, robot.effort_commanded, robot.position, robot.velocity, terms),
+            *(effort, robot.effort_commanded, self._told, robot.position, robot.velocity, terms),
             *(period, robot.time),
         )
         self.limits_applied += changed or cut
-        return limited.copy()
+        self._told = limited.copy()
+        return self._told
 
     # Inside
 

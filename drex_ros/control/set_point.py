@@ -94,8 +94,8 @@ class JointFollower:
     def stop(self) -> None:
         """Come to rest soon, without turning back."""
         self._rate = self._rate_goal = _STOPPING
-        # From here the spring brings it to rest without passing this point.
-        self.goal[:] = self.position + self.velocity / _STOPPING
+        # The spring to this point pulls as much as its damper at first: no jump of acceleration.
+        self.goal[:] = self.position + (2.0 / _STOPPING) * self.velocity
         self._carrot[:] = self.goal
         self._along = 1.0
 

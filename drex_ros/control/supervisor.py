@@ -38,7 +38,7 @@ from drex_ros.robot.terms import Terms
 
 WALL = constant(N_ARM * (0.03,) + N_HAND * (0.015,))
 """How far before its stop a joint is turned back [rad]."""
-SPEED_SHARE = 0.85
+SPEED_SHARE = 0.8
 """Of the velocity limits, that torques drive a joint to."""
 
 _WALL_STIFFNESS = constant((300, 300, 300, 300, 100, 60, 40) + N_HAND * (10.0,))  # [N m/rad]
@@ -100,6 +100,7 @@ class Supervisor:
         self,
         effort: Array,
         previous: Array,
+        told: Array,
         position: Array,
         velocity: Array,
         terms: Terms,
@@ -112,7 +113,8 @@ class Supervisor:
 
         Args:
             effort: what the law asks for [N m].
-            previous: what the robot was told last [N m].
+            previous: what the robot says that it was told last [N m].
+            told: what it was sent last [N m]; the same, but for commands on their way.
             position: [rad].
             velocity: [rad/s].
             terms: of this state.
@@ -123,7 +125,8 @@ class Supervisor:
         # The hand carries its own weight by these torques, so its corridor lies around it.
         self._load[HAND] = terms.gravity[HAND]
         changed = _corridor(
-            *(effort, previous, position, velocity, terms.mass, terms.coriolis, self._load),
+            *(effort, previous, told, position, velocity),
+            *(terms.mass, terms.coriolis, self._load),
             *(envelope.lower, envelope.upper, envelope.velocity),
             *(envelope.effort, envelope.effort_rate, _WALL_STIFFNESS),
             *(period, self._effort, self._by_rule),
@@ -150,7 +153,7 @@ class Supervisor:
 
 @kernel
 def _corridor(  # type: ignore[no-untyped-def]
-    effort, previous, position, velocity, mass, coriolis, load,
+    effort, previous, told, position, velocity, mass, coriolis, load,
     lower, upper, fastest, strongest, change, wall, period, out, by_rule,
 ):  # fmt: skip
     """Cut each torque to its corridor; by_rule tells which rule decided first (0: none)."""
@@ -163,8 +166,8 @@ def _corridor(  # type: ignore[no-untyped-def]
         out[i] = min(max(effort[i], low), high)
         by_rule[i] = 1 if out[i] != effort[i] else 0
     _keep_arm_speed(
-        previous, position, velocity, mass, coriolis, lower, upper, fastest, strongest, change,
-        period, out, by_rule,
+        previous, told, position, velocity, mass, coriolis, lower, upper, fastest, strongest,
+        change, period, out, by_rule,
     )  # fmt: skip
     for i in range(N_ARM, n):
         # A finger's joint: what the others do moves it little.
@@ -177,7 +180,8 @@ def _corridor(  # type: ignore[no-untyped-def]
     for i in range(n):
         _cut(out, by_rule, i, -strongest[i], strongest[i], 3)
         step = change[i] * period
-        _cut(out, by_rule, i, previous[i] - step, previous[i] + step, 4)
+        low, high = _step_range(previous[i], told[i], step)
+        _cut(out, by_rule, i, low, high, 4)
         if by_rule[i] != 0:
             changed += 1
     return changed
@@ -193,6 +197,15 @@ def _speeds(i, position, inertia, lower, upper, fastest, strongest):  # type: ig
 
 
 @kernel
+def _step_range(previous, told, step):  # type: ignore[no-untyped-def]
+    """Torques within a step of both; of the one that the robot has where both cannot be."""
+    low, high = max(previous, told) - step, min(previous, told) + step
+    if low > high:
+        low, high = previous - step, previous + step
+    return low, high
+
+
+@kernel
 def _cut(values, by_rule, i, low, high, rule):  # type: ignore[no-untyped-def]
     """Bring one value into a range; the first rule that does so is noted."""
     value = min(max(values[i], low), high)
@@ -204,8 +217,8 @@ def _cut(values, by_rule, i, low, high, rule):  # type: ignore[no-untyped-def]
 
 @kernel
 def _keep_arm_speed(  # type: ignore[no-untyped-def]
-    previous, position, velocity, mass, coriolis, lower, upper, fastest, strongest, change, period,
-    out, by_rule,
+    previous, told, position, velocity, mass, coriolis, lower, upper, fastest, strongest, change,
+    period, out, by_rule,
 ):  # fmt: skip
     """Change the arm's torques so that no joint will be too fast, here or for its wall.
 
@@ -222,12 +235,8 @@ def _keep_arm_speed(  # type: ignore[no-untyped-def]
     for turn in range(_TURNS):
         for i in range(N_ARM):
             if turn > 0:
-                step = change[i] * period
-                low, high = (
-                    max(previous[i] - step, -strongest[i]),
-                    min(previous[i] + step, strongest[i]),
-                )
-                out[i] = min(max(out[i], low), high)
+                low, high = _step_range(previous[i], told[i], change[i] * period)
+                out[i] = min(max(out[i], low, -strongest[i]), high, strongest[i])
             wanted[i] = out[i] - coriolis[i]
         cholesky_solve(factor, wanted)
         found = False

@@ -15,9 +15,11 @@ from typing import NamedTuple
 import numpy as np
 import ruckig
 
-from drex_ros.kernel import kernel
+from drex_ros.control.trajectory_kernels import along, excess, integrate, pieces_at, spline
 from drex_ros.robot.joints import ARM, HAND, LIMITS, N_ARM, N_HAND, N_JOINTS, Array, constant
 
+TOP_SPEED = constant(0.75 * LIMITS.velocity)
+"""Of set-points [rad/s]: less than the supervisor lets torques drive joints to. Shape (23,)."""
 # Half of the arm's own limits [rad/s^2]: they take 55 % of its torque at most.
 _ACCELERATION = constant((7.5, 3.75, 5.0, 6.25, 7.5, 10.0, 10.0) + N_HAND * (100.0,))
 # Time from no acceleration to the greatest [s]. The jerk that the arm's maker allows would need
@@ -27,7 +29,6 @@ _RISE = constant(N_ARM * (0.1,) + N_HAND * (0.05,))
 _PALM_SPEED = 1.7  # [m/s], the arm's limit
 _PALM_TURN = 2.5  # [rad/s], the arm's limit
 _PALM_RISE = 0.2  # [s] from rest to these at least
-_SAMPLES = 300  # of a motion along a path, for its greatest speeds
 
 
 class Pace(NamedTuple):
@@ -60,7 +61,7 @@ def pace(speed: float) -> Pace:
     if not 0.0 < speed <= 1.0:
         raise TrajectoryError(f'speed is {speed:g}, must be over 0 and at most 1')
     acceleration = speed * _ACCELERATION
-    return Pace(speed * LIMITS.velocity, acceleration, acceleration / _RISE, float(speed))
+    return Pace(speed * TOP_SPEED, acceleration, acceleration / _RISE, float(speed))
 
 
 class ArmPath:
@@ -79,7 +80,7 @@ class ArmPath:
             angle: of the palm's turn [rad].
         """
         self.nodes, self.length, self.angle = nodes, length, angle
-        self.pieces = _spline(nodes)
+        self.pieces = spline(nodes)
         self._limits: dict[float, Array] = {}
 
     def limits(self, of: Pace) -> Array:
@@ -102,7 +103,7 @@ class ArmPath:
         fastest[1] = min(fastest[1], of.speed * palm / _PALM_RISE)
         trial = _calculate(_REST, np.ones(1), *(limit.reshape(1) for limit in fastest))
         own = (limit[ARM] for limit in of[:3])
-        slower = _excess(self.pieces, _table(trial, _REST), trial.duration, fastest[2], *own)
+        slower = excess(self.pieces, _table(trial, _REST), trial.duration, fastest[2], *own)
         slower *= 1.005  # for what lies between the samples
         limits: Array = fastest / np.array((slower, slower**2, slower**3))
         return limits
@@ -143,9 +144,9 @@ class Trajectory:
             time -= part.duration
         values = np.empty((3, N_JOINTS))
         if part.path is None:
-            _pieces_at(part.table, min(time, part.duration), values)
+            pieces_at(part.table, min(time, part.duration), values)
         else:
-            _along(part.table, part.path.pieces, min(time, part.duration), values)
+            along(part.table, part.path.pieces, min(time, part.duration), values)
         return Motion(values[0], values[1], values[2])
 
 
@@ -245,105 +246,5 @@ def _table(profile: ruckig.Trajectory, start: Motion) -> Array:
         if joint.brake.duration > 0.0:
             lengths[i, :2], jerks[i, :2] = joint.brake.t, joint.brake.j
     table = np.empty((len(joints), 9, 5))
-    _integrate(lengths, jerks, *start, table)
+    integrate(lengths, jerks, *start, table)
     return table
-
-
-@kernel
-def _integrate(lengths, jerks, p, v, a, table):  # type: ignore[no-untyped-def]
-    """Fill in the table from the lengths and jerks of its pieces and where they start."""
-    for k in range(lengths.shape[0]):
-        now = np.array((0.0, p[k], v[k], a[k], 0.0))
-        for i in range(lengths.shape[1]):
-            t, j = lengths[k, i], jerks[k, i]
-            table[k, i, :4], table[k, i, 4] = now[:4], j
-            now[0] += t
-            now[1] += t * (now[2] + t * (0.5 * now[3] + t * j / 6.0))
-            now[2] += t * (now[3] + 0.5 * t * j)
-            now[3] += t * j
-
-
-@kernel
-def _spline(nodes):  # type: ignore[no-untyped-def]
-    """Coefficients of the natural cubic spline by the share of each step. Shape (n - 1, 4, 7)."""
-    count = nodes.shape[0]
-    bend, ratio = np.zeros_like(nodes), np.zeros(count)  # bend: second derivatives at the nodes
-    # Thomas' elimination of bend[i-1] + 4 bend[i] + bend[i+1] = 6 (second difference).
-    for i in range(1, count - 1):
-        ratio[i] = 1.0 / (4.0 - ratio[i - 1])
-        right = 6.0 * (nodes[i + 1] - 2.0 * nodes[i] + nodes[i - 1])
-        bend[i] = (right - bend[i - 1]) * ratio[i]
-    for i in range(count - 2, 0, -1):
-        bend[i] -= ratio[i] * bend[i + 1]
-    pieces = np.empty((count - 1, 4, nodes.shape[1]))
-    for i in range(count - 1):
-        pieces[i, 0] = nodes[i]
-        pieces[i, 1] = nodes[i + 1] - nodes[i] - (2.0 * bend[i] + bend[i + 1]) / 6.0
-        pieces[i, 2] = 0.5 * bend[i]
-        pieces[i, 3] = (bend[i + 1] - bend[i]) / 6.0
-    return pieces
-
-
-@kernel
-def _pieces_at(table, time, out):  # type: ignore[no-untyped-def]
-    """Fill in position, velocity and acceleration at a time; out has shape (3, joints)."""
-    for k in range(table.shape[0]):
-        i = table.shape[1] - 1
-        while i > 0 and table[k, i, 0] > time:
-            i -= 1
-        begin, p, v, a, j = table[k, i]
-        t = time - begin
-        out[0, k] = p + t * (v + t * (0.5 * a + t * j / 6.0))
-        out[1, k] = v + t * (a + 0.5 * t * j)
-        out[2, k] = a + t * j
-
-
-@kernel
-def _along(table, pieces, time, out):  # type: ignore[no-untyped-def]
-    """The same for the arm on a spline and the hand; the table's first row is the parameter."""
-    _pieces_at(table[1:], time, out[:, pieces.shape[2] :])
-    s, q = np.empty((3, 1)), out[:, : pieces.shape[2]]
-    _pieces_at(table[:1], time, s)
-    _evaluate(pieces, s[0, 0], q)
-    for k in range(pieces.shape[2]):
-        q[2, k] = q[2, k] * s[1, 0] ** 2 + q[1, k] * s[2, 0]
-        q[1, k] *= s[1, 0]
-
-
-@kernel
-def _excess(  # type: ignore[no-untyped-def]
-    pieces, table, duration, parameter_jerk, velocity, acceleration, jerk
-):
-    """By how much a motion s(t) along a spline q(s) is too fast for any joint; 1: not at all.
-
-    By the chain rule, with derivatives q1, q2, q3 by s and s1, s2, s3 by time, a joint's
-    acceleration is q2 s1^2 + q1 s2, and its jerk q3 s1^3 + 3 q2 s1 s2 + q1 s3.
-    """
-    count, worst_v, worst_a, worst_j = pieces.shape[0], 1.0, 1.0, 1.0
-    s, q = np.empty((3, 1)), np.empty((3, pieces.shape[2]))
-    for i in range(_SAMPLES + 1):
-        _pieces_at(table, duration * i / _SAMPLES, s)
-        _evaluate(pieces, s[0, 0], q)
-        s1, s2 = s[1, 0], s[2, 0]
-        piece = min(int(min(max(s[0, 0], 0.0), 1.0) * count), count - 1)
-        for k in range(pieces.shape[2]):
-            q1, q2, q3 = q[1, k], q[2, k], 6.0 * count**3 * pieces[piece, 3, k]
-            j = abs(q3 * s1**3 + 3.0 * q2 * s1 * s2) + abs(q1) * parameter_jerk
-            worst_v = max(worst_v, abs(q1 * s1) / velocity[k])
-            worst_a = max(worst_a, abs(q2 * s1**2 + q1 * s2) / acceleration[k])
-            worst_j = max(worst_j, j / jerk[k])
-    return max(worst_v, np.sqrt(worst_a), worst_j ** (1.0 / 3.0))
-
-
-@kernel
-def _evaluate(pieces, parameter, out):  # type: ignore[no-untyped-def]
-    """Fill in value, first and second derivative of a spline at a parameter in 0 .. 1."""
-    count = pieces.shape[0]
-    place = min(max(parameter, 0.0), 1.0) * count
-    i = min(int(place), count - 1)
-    u = place - i
-    for k in range(out.shape[1]):
-        a, b, c, d = pieces[i, 0, k], pieces[i, 1, k], pieces[i, 2, k], pieces[i, 3, k]
-        out[0, k] = a + u * (b + u * (c + u * d))
-        out[1, k] = count * (b + u * (2.0 * c + u * 3.0 * d))
-        out[2, k] = count * count * (2.0 * c + u * 6.0 * d)

@@ -8,6 +8,7 @@ The first time on a machine this takes half a minute, then less than a second.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 import numpy as np
 from numba.core.registry import CPUDispatcher
@@ -32,23 +33,34 @@ from drex_ros.robot.state import RobotMode, RobotState
 _PERIOD = 0.002  # [s]
 
 
-def warm_up(dynamics: Dynamics, settings: ControllerSettings) -> None:
-    """Run a controller of these settings through all that it can do, on paper."""
+def warm_up(
+    dynamics: Dynamics,
+    settings: ControllerSettings,
+    wanted: Callable[[], bool] = lambda: True,
+) -> None:
+    """Run a controller of these settings through all that it can do, on paper.
+
+    It ends before its time when it is no longer wanted.
+    """
     controller = Controller(dynamics, settings)
     # Writable copies: a kernel is compiled anew for an array that is read-only.
     home, zero = HOME.copy(), np.zeros(N_JOINTS)
 
     def cycles(first: int) -> None:
         for number in range(first, first + 6):
+            if not wanted():
+                return
             controller.update(
                 RobotState(_PERIOD * number, number, RobotMode.EFFORT, '', home, zero, zero, zero)
             )
 
     cycles(0)
-    assert controller.terms is not None
+    if controller.terms is None:
+        return
     place = controller.terms.palm_position.copy()
     for number, target in enumerate(_targets(place), start=1):
-        controller.accept(target)
+        if wanted():
+            controller.accept(target)
         cycles(10 * number)
     controller.estimator.tare()
     cycles(1000)
@@ -58,7 +70,8 @@ def warm_up(dynamics: Dynamics, settings: ControllerSettings) -> None:
     for straight in (False, True):
         goal = MoveGoal(palm_position=place, palm_orientation=turn, straight=straight)
         for _ in planner.plan(start, goal):
-            pass
+            if not wanted():
+                return
     stop(start)
 
 

@@ -8,7 +8,6 @@ import math
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 from geometry_msgs.msg import Point, Quaternion, Vector3, Wrench
 from geometry_msgs.msg import Pose as PoseMessage  # type: ignore[import-untyped]
 
@@ -19,6 +18,7 @@ from drex_ros.control.interventions import Interventions
 from drex_ros.control.targets import ArmTarget, FingerForce, HandTarget, Payload, Pose, Target
 from drex_ros.nodes.conversions import seconds, stamp
 from drex_ros.robot.joints import Array
+from drex_ros.robot.rotations import quaternion_from_matrix
 
 
 def controller_target(message: msg.ControllerTarget) -> Target:
@@ -62,10 +62,10 @@ def pose(message: PoseMessage) -> Pose:
 
 def pose_message(position: Array, rotation: Array) -> PoseMessage:
     """A position [m] and rotation matrix as a message."""
-    turn = pin.Quaternion(rotation)
+    place, turn = position.tolist(), quaternion_from_matrix(rotation).tolist()
     return PoseMessage(
-        position=Point(x=float(position[0]), y=float(position[1]), z=float(position[2])),
-        orientation=Quaternion(x=turn.x, y=turn.y, z=turn.z, w=turn.w),
+        position=Point(x=place[0], y=place[1], z=place[2]),
+        orientation=Quaternion(x=turn[0], y=turn[1], z=turn[2], w=turn[3]),
     )
 
 

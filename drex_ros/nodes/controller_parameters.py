@@ -19,11 +19,12 @@ from drex_ros.control.target_checks import (
     target_refusal,
 )
 from drex_ros.control.targets import ArmTarget, HandTarget, Target, TargetMode
+from drex_ros.control.trajectory import TOP_SPEED
 from drex_ros.nodes.parameters import Parameter
 from drex_ros.nodes.process import ConfigurationError
 from drex_ros.objects import ObjectError, load_object
 from drex_ros.robot.description import HANDS
-from drex_ros.robot.joints import ARM, HAND, LIMITS, N_ARM, N_HAND
+from drex_ros.robot.joints import ARM, HAND, N_ARM, N_HAND
 
 _DEFAULTS = ControllerSettings()
 
@@ -220,7 +221,7 @@ def controller_settings(params: Any) -> ControllerSettings:
             cartesian_stiffness=np.array(params.arm_cartesian_stiffness),
             posture_stiffness=np.array(params.arm_posture_stiffness),
             damping_ratio=params.damping_ratio,
-            speed=params.speed * LIMITS.velocity[ARM],
+            speed=params.speed * TOP_SPEED[ARM],
             palm_speed=params.palm_speed,
             palm_turning=params.palm_turning,
             effort_timeout=params.effort_timeout,
@@ -230,7 +231,7 @@ def controller_settings(params: Any) -> ControllerSettings:
             stiffness=np.array(params.hand_stiffness),
             damping_ratio=params.damping_ratio,
             effort_timeout=params.effort_timeout,
-            speed=params.speed * LIMITS.velocity[HAND],
+            speed=params.speed * TOP_SPEED[HAND],
         ),
         hand_side=params.hand,
         target_timeout=params.target_timeout,

@@ -49,7 +49,8 @@ class HybridImpedanceController(ManagedNode):
             self._dynamics = Dynamics(hand=self.params.hand)
         except DescriptionError as error:
             raise ConfigurationError(str(error)) from error
-        warm_up(self._dynamics, self._settings)
+        self.get_logger().info('loading the control laws; a first start compiles them, a minute')
+        warm_up(self._dynamics, self._settings, lambda: not self.stop.requested)
         self._start_anew()
         self._command_publisher = self.create_lifecycle_publisher(
             RobotCommand, 'robot/command', NEWEST

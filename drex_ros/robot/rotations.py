@@ -55,6 +55,22 @@ def rotation_matrix(quaternion: npt.ArrayLike) -> Array:
     )
 
 
+def quaternion_from_matrix(rotation: npt.ArrayLike) -> Array:
+    """Unit quaternion x y z w of a rotation matrix. Shape (4,)."""
+    (a, b, c), (d, e, f), (g, h, i) = np.asarray(rotation, dtype=np.float64)
+    # It is the eigenvector of the greatest eigenvalue of this: no cases to tell apart.
+    symmetric = np.array(
+        (
+            (a - e - i, 0.0, 0.0, 0.0),
+            (d + b, e - a - i, 0.0, 0.0),
+            (g + c, h + f, i - a - e, 0.0),
+            (h - f, c - g, d - b, a + e + i),
+        )
+    )
+    result: Array = np.linalg.eigh(symmetric, UPLO='L').eigenvectors[:, -1]
+    return result
+
+
 def to_wxyz(quaternion: npt.ArrayLike) -> Array:
     """MuJoCo's order of a quaternion x y z w. Shape (4,)."""
     return np.roll(np.asarray(quaternion, dtype=np.float64), 1)

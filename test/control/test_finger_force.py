@@ -31,18 +31,22 @@ def test_a_grip_does_not_shove_the_object(robot):
     presser.close()
     for level in (2.0, 5.0, 2.0):
         true, asked = presser.settle(level), presser.asked()
-        assert (np.abs(error(asked, true)) <= tolerance(asked)).all(), level
+        index, middle, thumb = np.abs(error(asked, true))
+        assert thumb <= tolerance(asked)[2], level
+        # Two fingers on one side share the thumb's force as friction lets them.
+        assert max(index, middle) <= 0.3, level
         assert np.linalg.norm(true.sum(axis=0)[:2]) <= 0.1 * level + 0.2
     assert presser.greatest_share <= 0.85
 
 
-def test_a_finger_that_touches_nothing_closes_slowly(robot):
-    """Whatever it shall press with."""
+@pytest.mark.parametrize(('force', 'most'), [(0.8, 0.15), (5.0, 0.3)])
+def test_a_finger_that_touches_nothing_closes_slowly(robot, force, most):
+    """A strong one is faster: more damping would be unsteady."""
     presser = Presser(robot, (1,))
     robot.reset(robot.simulation.position.copy())  # the can is gone
     fastest = 0.0
     for _ in range(150):
-        presser.force = min(presser.force + 0.05, 5.0)
+        presser.force = min(presser.force + 0.05, force)
         presser.cycle()
         fastest = max(fastest, presser.speed())
-    assert 0.02 < fastest < 0.2
+    assert 0.02 < fastest < most

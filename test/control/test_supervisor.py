@@ -35,7 +35,8 @@ def limit(supervisor, dynamics, effort, *, previous=ZERO, position=HOME, velocit
     position, velocity = np.array(position), np.array(velocity)
     terms = dynamics.terms(position, velocity)
     limited, changed = supervisor.limit(
-        np.array(effort), np.array(previous), position, velocity, terms, PERIOD, 1.0
+        *(np.array(effort), np.array(previous), np.array(previous)),
+        *(position, velocity, terms, PERIOD, 1.0),
     )
     return limited.copy(), changed
 
@@ -110,7 +111,8 @@ def test_full_torques_at_random_keep_the_robot_within_its_limits(dynamics, seed)
             state = robot.read()
             terms = dynamics.terms(state.position, state.velocity)
             limited, _ = supervisor.limit(
-                effort, previous, state.position, state.velocity, terms, PERIOD, state.time
+                *(effort, previous, previous, state.position, state.velocity),
+                *(terms, PERIOD, state.time),
             )
             previous = limited.copy()
             assert robot.write(RobotCommand(state.sequence, CommandMode.EFFORT, previous))

@@ -7,12 +7,24 @@ import time
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import Point, Pose, Vector3, Wrench
 from stack_harness import node_command, node_environment
 from std_srvs.srv import Trigger
 
-from drex_interfaces.msg import ControllerStatus, ControllerTarget, RobotCommand, RobotState
+from drex_interfaces.msg import (
+    ControllerStatus,
+    ControllerTarget,
+    FingertipTarget,
+    Payload,
+    RobotCommand,
+    RobotState,
+)
+from drex_ros.control.controller import Controller
+from drex_ros.control.settings import ControllerSettings
 from drex_ros.hardware.mujoco_backend import MujocoBackend
+from drex_ros.nodes.controller_messages import controller_target
 from drex_ros.nodes.conversions import NEWEST, fill_state, robot_command, seconds
+from drex_ros.robot.dynamics import Dynamics
 from drex_ros.robot.joints import ARM, HAND, HOME
 
 NODE = 'hybrid_impedance_controller'
@@ -107,22 +119,80 @@ def test_refuses_what_it_cannot_do_and_says_why(ros, robot, controller):
     robot.run(5)
     targets = [
         (
-            {'arm_mode': ControllerTarget.MODE_CARTESIAN_IMPEDANCE},
-            'arm_mode CARTESIAN_IMPEDANCE is not supported',
+            {'arm_mode': ControllerTarget.MODE_HYBRID_FORCE},
+            'arm_mode is HYBRID_FORCE, must be one of',
         ),
         (
             {'hand_mode': 1, 'hand_position': [math.nan] * 16},
             'hand_position of joint_0.0 is nan rad',
         ),
         ({'arm_mode': 1, 'arm_position': [0.0]}, 'arm_position has 1 values, must have 7'),
-        ({'arm_mode': 1, 'arm_effort': [1.0] * 7}, 'arm_effort given, which is not supported'),
+        (
+            {'arm_mode': 1, 'arm_effort': [1.0] * 7},
+            'arm_effort given, which arm_mode JOINT_IMPEDANCE does not use',
+        ),
+        (
+            {'arm_mode': 2, 'arm_pose': [Pose(position=Point(x=2.0))]},
+            'arm_pose has x = 2 m, the workspace is -0.2 .. 0.9',
+        ),
     ]
     for number, (fields, reason) in enumerate(targets, start=1):
         robot.send(**fields)
         status = robot.status(lambda s, n=number: s.targets_refused == n, f'refusal of {reason}')
         assert reason in status.reason
         assert status.state == ControllerStatus.STATE_HOLDING
+        counts = {each.rule: each.count for each in status.interventions}
+        assert counts['bad_target'] == number
     controller.wait_for_line("target of 'test' refused")
+
+
+def script():
+    """Targets by the cycle after which they come: every mode, and back."""
+    grip = [
+        FingertipTarget(
+            finger=finger,
+            frame_id='grip',
+            force=Vector3(x=1.5),
+            force_axes=[True, False, False],
+        )
+        for finger in (0, 3)
+    ]
+    wrench = Wrench(force=Vector3(y=2.0))
+    arm, hand = HOME[ARM].copy(), HOME[HAND].copy()
+    arm[3] += 0.1
+    hand[1:4] += 0.3
+    return {
+        20: {'arm_mode': 1, 'arm_position': arm, 'hand_mode': 1, 'hand_position': hand},
+        60: {'arm_mode': 2, 'arm_cartesian_stiffness': [300.0] * 3 + [20.0] * 3},
+        90: {'hand_mode': 4, 'fingertips': grip, 'hand_stiffness': [1.0] * 16},
+        120: {'arm_mode': 2, 'arm_wrench': [wrench], 'payload': [Payload(mass=0.3)]},
+        150: {'arm_mode': 3, 'arm_effort': [0.5] * 7, 'hand_mode': 1},
+        210: {'hand_mode': 3, 'hand_effort': [0.02] * 16},
+    }
+
+
+def test_the_node_and_a_loop_without_ros_give_the_same_torques(ros, robot):
+    targets, states = script(), []
+    for number, cycle in enumerate([*targets, 260], start=0):
+        while robot.backend.read().sequence < cycle:
+            states.append(robot.backend.read())
+            robot.run(1)
+        if cycle in targets:
+            robot.send(**targets[cycle])
+            accepted = number + 1
+            robot.status(lambda s, n=accepted: s.targets_accepted == n, f'target at {cycle}')
+    controller = Controller(Dynamics(), ControllerSettings())
+    with MujocoBackend() as alone:
+        for command in robot.commands:
+            state = alone.read()
+            if state.sequence in targets:
+                message = ControllerTarget(source='test', **targets[state.sequence])
+                assert controller.accept(controller_target(message)) == ''
+            own = controller.update(state)
+            np.testing.assert_array_equal(own.effort, command.effort)
+            assert alone.write(own)
+            alone.step()
+    assert len(robot.commands) == 260
 
 
 def test_says_that_the_state_is_stale(ros, robot):

@@ -174,7 +174,16 @@ class Estimator:
             not moving_target,
         )
         estimates.payload_mass, estimates.payload_sigma, estimates.tared = mass, sigma, tared
+        if not math.isfinite(float(estimates.external_torque.sum())):
+            self._heal()
         return estimates
+
+    def _heal(self) -> None:
+        """What is no number would stay so for ever: the next state begins anew."""
+        self._time = math.nan
+        payload = self._views.payload
+        if not np.isfinite(payload.tare).all():
+            payload.tare[:] = payload.status[TARED] = payload.status[TARING] = 0.0
 
     def _begin(self, robot: RobotState, terms: Terms) -> None:
         """Nothing is known but the state; what was estimated reads as such."""
