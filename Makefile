@@ -40,7 +40,7 @@ doctor: ready ## Check this machine, one line each, with the remedy
 	@$(ENTER) && drex doctor $(ARGS)
 
 bench: ready ## Measure; prints ratios taken side by side in one run
-	@$(ENTER) && for part in physics camera lockstep; do \
+	@$(ENTER) && for part in physics control camera lockstep; do \
 	  echo "== $$part"; python bench/$$part.py $(ARGS) || exit 1; done
 
 shell: ready ## Open a shell with everything sourced
