@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from estimators import NAMES, WatchedGrasp, flick, press, push
+from estimating import NAMES, WatchedGrasp, flick, press, push
 
 from drex_ros.control.estimation.estimator import Estimator
 from drex_ros.hardware.mujoco_backend import MujocoBackend, MujocoSettings

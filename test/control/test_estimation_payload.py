@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from estimators import WatchedGrasp, slips, weigh
+from estimating import WatchedGrasp, slips, weigh
 
 from drex_ros.robot.joints import ARM
 
