@@ -13,7 +13,6 @@ A reflex of the robot stays until recover().
 from __future__ import annotations
 
 import dataclasses
-import math
 
 from drex_ros.control.interventions import Rule
 from drex_ros.control.loop import LATCHED, ControllerState, ControlLoop
@@ -30,11 +29,8 @@ class Controller(ControlLoop):
     def accept(self, target: Target) -> str:
         """Follow a target from now on. The reason when it is refused, empty when it is taken."""
         rule, reason = self._refusal(target)
-        time = math.nan if self._robot is None else self._robot.time
         if reason:
-            self.targets_refused += 1
-            self.reason = f'target of {target.source or "unnamed"!r} refused: {reason}'
-            return self.interventions.note(rule, 0.0 if math.isnan(time) else time, self.reason)
+            return self.refuse(target.source, rule, reason)
         robot, terms = self._robot, self.terms
         assert robot is not None  # _refusal saw to it
         assert terms is not None
@@ -54,6 +50,17 @@ class Controller(ControlLoop):
             self.hand.cap_forces(self.finger_force_limit)
         return ''
 
+    def refuse(self, source: str, rule: Rule, reason: str) -> str:
+        """Do not follow a target of a source; returns what is said about it."""
+        self.targets_refused += 1
+        self.reason = f'target of {source or "unnamed"!r} refused: {reason}'
+        return self.interventions.note(rule, self.time, self.reason)
+
+    @property
+    def time(self) -> float:
+        """Of the last robot state [s]; 0 before the first."""
+        return 0.0 if self._robot is None else self._robot.time
+
     def start_move(self, trajectory: Trajectory, source: str) -> str:
         """Follow a trajectory from the present set-point on; why not, or empty."""
         reason = self.move_refusal(source)
@@ -72,8 +79,7 @@ class Controller(ControlLoop):
         """Why a source cannot start a move now; empty when it can."""
         rule, reason = self._closed(source)
         if reason:
-            time = 0.0 if self._robot is None else self._robot.time
-            self.interventions.note(rule, time, f'move of {source!r} refused: {reason}')
+            self.interventions.note(rule, self.time, f'move of {source!r} refused: {reason}')
         return reason
 
     def cancel_move(self, reason: str) -> None:
@@ -84,8 +90,7 @@ class Controller(ControlLoop):
 
     def stop(self, reason: str) -> None:
         """Let the hardware hold, and refuse targets, until recover()."""
-        time = 0.0 if self._robot is None else self._robot.time
-        self._stop(Rule.STOP, time, reason)
+        self._stop(Rule.STOP, self.time, reason)
 
     def recover(self) -> None:
         """Leave the stop: hold the present posture and take targets again.

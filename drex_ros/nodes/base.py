@@ -96,27 +96,37 @@ class ManagedNode(HookedNode):
         self,
         msg_type: Any,
         topic: str,
-        callback: Callable[[Any], None],
+        callback: Callable[..., None],
         qos: QoSProfile | int,
         *,
         expected_rate: float | None = None,
         stale_after: float | None = None,
+        with_info: bool = False,
     ) -> Subscription:
         """Subscribe; `callback(msg)` runs while active only, and is on /diagnostics.
 
-        `expected_rate` [Hz] and `stale_after` [s] are what CallbackMonitor makes of them.
+        With `with_info` it is `callback(msg, info)`, as rclpy has it. `expected_rate` [Hz] and
+        `stale_after` [s] are what CallbackMonitor makes of them.
         """
         not_async(callback)
         monitor = self.monitor(topic, expected_rate=expected_rate, stale_after=stale_after)
         clock = monitor.clock
 
-        def timed(message: Any) -> None:
+        def timed(*arguments: Any) -> None:
             if self._active:
                 start = clock()
-                callback(message)
+                callback(*arguments)
                 monitor.tick(start, clock())
 
-        return self.create_subscription(msg_type, topic, timed, qos)
+        def plain(message: Any) -> None:
+            timed(message)
+
+        def informed(message: Any, info: Any) -> None:
+            timed(message, info)
+
+        # rclpy looks at the arguments that a callback takes.
+        taking: Callable[..., None] = informed if with_info else plain
+        return self.create_subscription(msg_type, topic, taking, qos)
 
     def monitored_timer(
         self, period: float, callback: Callable[[], None], *, name: str, clock: Clock | None = None

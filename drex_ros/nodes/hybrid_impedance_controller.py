@@ -20,6 +20,7 @@ from std_srvs.srv import Trigger
 
 from drex_interfaces.msg import ControllerStatus, ControllerTarget, RobotCommand, RobotState
 from drex_ros.control.controller import Controller, ControllerState
+from drex_ros.control.interventions import Rule
 from drex_ros.control.move_planning import MovePlanner, Workspace
 from drex_ros.control.warm_up import warm_up
 from drex_ros.health import Level
@@ -28,6 +29,7 @@ from drex_ros.nodes.controller_messages import controller_target, fill_status
 from drex_ros.nodes.controller_parameters import PARAMETERS, controller_settings
 from drex_ros.nodes.conversions import NEWEST, QUEUED, fill_command, robot_state
 from drex_ros.nodes.move_server import MoveServer
+from drex_ros.nodes.one_publisher import OnePublisher
 from drex_ros.robot.description import BASE_LINK, DescriptionError
 from drex_ros.robot.dynamics import Dynamics
 
@@ -61,7 +63,10 @@ class HybridImpedanceController(ManagedNode):
         self._state_subscription = self.polled_subscription(
             RobotState, 'robot/state', NEWEST, stale_after=self.params.state_timeout
         )
-        self.monitored_subscription(ControllerTarget, 'controller/target', self._on_target, QUEUED)
+        self._one_publisher = OnePublisher(self, 'controller/target')
+        self.monitored_subscription(
+            ControllerTarget, 'controller/target', self._on_target, QUEUED, with_info=True
+        )
         self.monitored_service(Trigger, 'controller/stop', self._on_stop)
         self.monitored_service(Trigger, 'controller/recover', self._on_recover)
         self.monitored_service(Trigger, 'controller/tare', self._on_tare)
@@ -124,8 +129,18 @@ class HybridImpedanceController(ManagedNode):
             self._clocks_agree = abs(now - stamp) < _COMPARABLE
         return now - stamp if self._clocks_agree else 0.0
 
-    def _on_target(self, message: ControllerTarget) -> None:
-        refused = self._controller.accept(controller_target(message))
+    def _on_target(self, message: ControllerTarget, info: Any) -> None:
+        controller = self._controller
+        other = self._one_publisher.refusal(
+            message.source,
+            info['publication_sequence_number'] or 0,
+            controller.time,
+            self._settings.source_timeout,
+        )
+        if other:
+            refused = controller.refuse(message.source, Rule.SECOND_SOURCE, other)
+        else:
+            refused = controller.accept(controller_target(message))
         if refused:
             self.get_logger().warning(refused, throttle_duration_sec=1.0)
         self._publish_status()
