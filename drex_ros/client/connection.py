@@ -128,7 +128,10 @@ class Connection(Closing):
         )
         future = client.call_async(request)
         response = self._wait_for(
-            lambda: future.result() if future.done() else None, timeout, f'an answer of {name}'
+            lambda: future.result() if future.done() else None,
+            timeout,
+            f'an answer of {name}',
+            lambda: self._silent('controller/status'),
         )
         if not response.success:
             raise DrexError(f'{name}: {response.message}')

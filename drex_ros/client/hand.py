@@ -108,6 +108,7 @@ class Hand:
     ) -> dict[str, Touch]:
         """Close fingers around what is between them, and press.
 
+        Fingers that hold something already go to the new force at once, without letting go.
         Fingers that meet each other touch, too. When one touches nothing, or loses touch, the
         hand is held where it is without force, and a DrexError says which.
 
@@ -120,9 +121,10 @@ class Hand:
             What the fingers feel, measured at the end.
         """
         force = positive('force', force)
-        places = [finger_number(name) for name in fingers]
-        if isinstance(fingers, str) or len(set(places)) != len(places) or len(places) < 2:
+        if isinstance(fingers, str) or len(set(fingers)) != len(fingers) or len(fingers) < 2:
             raise DrexError(f'fingers is {fingers!r}, must name two or more, each once')
+        for name in fingers:
+            finger_number(name)
         limit = self._drex.status(timeout).finger_force_limit
         if force > limit:
             raise DrexError(f'force is {force:g} N, the limit of the fingertips is {limit:g} N')
@@ -136,11 +138,15 @@ class Hand:
         drex, deadline = self._drex, time.monotonic() + timeout
         wait = partial(drex.wait_for_status, timeout=timeout, deadline=deadline)
         touch = min(_TOUCH_FORCE, force)
-        drex.set_target(
-            fingertips=dict.fromkeys(fingers, touch),
-            hand_stiffness=_stiffness(fingers, _CLOSING_STIFFNESS),
-        )
-        self._wait_for_touch(fingers, wait)
+        held = self._held_with(fingers, drex.status())
+        if held > touch:
+            touch = force  # to begin anew would drop what it holds
+        else:
+            drex.set_target(
+                fingertips=dict.fromkeys(fingers, touch),
+                hand_stiffness=_stiffness(fingers, _CLOSING_STIFFNESS),
+            )
+            self._wait_for_touch(fingers, wait)
         posture = drex.status().target_position[HAND].copy()
         measured = drex.state().position
         for name in fingers:
@@ -159,6 +165,13 @@ class Hand:
         if lost:
             raise DrexError(f'{_these(lost)} lost touch: did the object slip out?')
         return {name: felt[name] for name in fingers}
+
+    def _held_with(self, fingers: tuple[str, ...], status: ControllerStatus) -> float:
+        """Greatest force of these fingers if all of them hold something by now [N]; else 0."""
+        felt = _touches(status)
+        if not all(name in felt and felt[name].in_contact for name in fingers):
+            return 0.0
+        return max(float(np.linalg.norm(felt[name].force)) for name in fingers)
 
     def _wait_for_touch(self, fingers: tuple[str, ...], wait: _Wait) -> None:
         """Wait until all of the fingers have touched something for a while."""

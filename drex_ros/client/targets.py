@@ -151,6 +151,10 @@ def _fill_hand(message: ControllerTarget, given: dict[str, Any]) -> None:
             raise DrexError(f'hand_effort and {other} are both given: torques go without springs')
         message.hand_mode = ControllerTarget.MODE_JOINT_EFFORT
     elif 'fingertips' in given:
+        if not isinstance(given['fingertips'], Mapping):
+            raise DrexError(
+                f'fingertips is {given["fingertips"]!r}, must be forces by name of the finger'
+            )
         message.hand_mode = ControllerTarget.MODE_HYBRID_FORCE
         message.fingertips = [
             _fingertip(name, value) for name, value in given['fingertips'].items()
