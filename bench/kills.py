@@ -11,21 +11,12 @@ no limit may be passed, and nothing may jump when all are back. Exit code 1 othe
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 import time
-from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test'))
 
 import numpy as np
-from ros_client import RosClient
-from ros_harness import Domain, NodeProcess, session_environment
-from safety_watch import CONTROLLER, ROBOT, START, Lab
-from stack_harness import node_environment
+from safety_lab import CONTROLLER, ROBOT, START, Lab, RosClient, node_environment, open_lab
 
 from drex_interfaces.msg import ControllerStatus, ControllerTarget, RobotState
 from drex_ros.nodes.conversions import seconds
@@ -155,6 +146,8 @@ class Kills:
     def _recover_if_stopped(self) -> None:
         lab, watch = self.lab, self.lab.watch
         lab.run(0.1)
+        assert watch.status is not None
+        assert watch.last is not None
         if watch.status.state == ControllerStatus.STATE_STOPPED or watch.last.mode in _LATCHED:
             lab.trigger('recover')
 
@@ -198,21 +191,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.send:
         send()
-    with ExitStack() as stack:
-        domain = stack.enter_context(Domain())
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        for name, value in session_environment(domain, folder).items():
-            if value is None:
-                os.environ.pop(name, None)
-            elif name != 'XDG_CACHE_HOME':  # what was compiled before is welcome
-                os.environ[name] = value
-        ros = stack.enter_context(RosClient('kills'))
-
-        def begin(command: list[str], env: dict[str, str]) -> NodeProcess:
-            return stack.enter_context(NodeProcess(command, env=env))
-
-        lab = Lab(ros, begin, mock=MOCK)
-        stack.callback(lab.close)
+    with open_lab('kills', mock=MOCK) as lab:
         kills = Kills(lab, options.seed)
         victims = kills.random.choice(NAMES, options.kills).tolist()
         kills.run(victims)

@@ -10,7 +10,7 @@ import pytest
 from hostile import Assault
 from ros_client import RosClient
 from ros_harness import NodeProcess
-from safety_watch import CONTROLLER, Lab
+from safety_lab import CONTROLLER, Lab
 from stack_harness import node_command, node_environment
 
 from drex_interfaces.msg import ControllerStatus, ControllerTarget

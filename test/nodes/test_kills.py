@@ -11,7 +11,7 @@ from kills import MOCK, NAMES, SENDER, Kills
 from rclpy.action import ActionClient
 from ros_client import RosClient
 from ros_harness import NodeProcess
-from safety_watch import Lab
+from safety_lab import Lab
 
 from drex_interfaces.action import Move
 from drex_interfaces.msg import ControllerStatus, ControllerTarget, RobotState

@@ -13,13 +13,13 @@ from grasping import CAN_PLACE, GRASP
 from hostile_targets import BAD_NUMBERS, NUMBERS, not_finite
 from ros_client import RosClient
 from ros_harness import NodeProcess
-from safety_watch import Lab
+from safety_lab import Lab
 
 from drex_interfaces.msg import ControllerStatus, ControllerTarget, FingertipTarget
 from drex_interfaces.srv import InjectFault
 from drex_ros.nodes.conversions import seconds
 from drex_ros.objects import load_object
-from drex_ros.robot.joints import ARM, HAND, HOME, LIMITS, N_HAND
+from drex_ros.robot.joints import ARM, HAND, HOME, LIMITS, N_HAND, Array
 
 HOLDING, TRACKING = ControllerStatus.STATE_HOLDING, ControllerStatus.STATE_TRACKING
 STOPPED = ControllerStatus.STATE_STOPPED
@@ -58,7 +58,6 @@ def lab(labs: Callable[[], Lab]) -> Iterator[Lab]:
     watch.worst.clear()
     watch.count_from_here()
     watch.reflexes_expected = False
-    watch.finger_limit = np.inf
     yield lab
     lab.run(0.1)
     print(watch.worst)
@@ -180,8 +179,30 @@ def test_the_hand_does_not_come_to_the_arm(lab: Lab) -> None:
 # Force of the fingers
 
 
+def sustained(pressed: list[tuple[float, Array]], begin: float) -> Array:
+    """Greatest force of each fingertip that lasts [N], shape (4,): the mean of 50 ms.
+
+    A finger counts from 0.2 s after it touched, and after `begin` [s].
+    """
+    times = np.array([time for time, _ in pressed])
+    forces = np.array([force for _, force in pressed])
+    width = round(0.05 / float(np.median(np.diff(times))))
+    greatest = np.zeros(4)
+    for finger in range(4):
+        touched = times[(times >= begin) & (forces[:, finger] > 0.0)]
+        if touched.size:
+            after = forces[times > touched[0] + 0.2, finger]
+            means = np.convolve(after, np.full(width, 1.0 / width), 'valid')
+            greatest[finger] = means.max()
+    return greatest
+
+
 @pytest.mark.parametrize('way', ['springs', 'forces'])
 def test_fingertips_keep_to_their_force_limit(lab: Lab, way: str) -> None:
+    """The limit is of what motors press with, so in truth of what lasts.
+
+    A finger that arrives has momentum, which no torque takes back before its peak has passed.
+    """
     can = load_object('can')
     pose = Pose(position=Point(x=CAN_PLACE[0], y=CAN_PLACE[1], z=can.rest_height))
     pose.orientation = Quaternion(**dict(zip('xyzw', can.rest_quaternion.tolist(), strict=True)))
@@ -189,7 +210,8 @@ def test_fingertips_keep_to_their_force_limit(lab: Lab, way: str) -> None:
     opened[[8, 12, 21]] -= 0.2
     scene = {'object': 'can', 'object_pose': pose, 'use_object_pose': True, 'object_mass': 1.0}
     lab.reset(joint_position=opened.tolist(), **scene)
-    closing = ControllerTarget(source='test', hand_mode=JOINT, finger_force_limit=2.0)
+    limit = 2.0
+    closing = ControllerTarget(source='test', hand_mode=JOINT, finger_force_limit=limit)
     closing.hand_position = GRASP[HAND].tolist()
     closing.hand_stiffness = [0.3] * N_HAND
     lab.send(closing)
@@ -207,12 +229,13 @@ def test_fingertips_keep_to_their_force_limit(lab: Lab, way: str) -> None:
             tip = FingertipTarget(finger=finger, frame_id='grip', force_axes=[True, False, False])
             tip.force.x = 6.0
             target.fingertips.append(tip)
-    lab.watch.worst.clear()
-    lab.watch.finger_limit = 2.0 * 1.1 + 0.2
+    begin = lab.watch.time
     assert lab.send(target).targets_refused == lab.watch.statuses[0].targets_refused
     lab.run(1.5)
     assert lab.watch.counted('finger_force') > 0
-    assert lab.watch.worst['fingertip [N]'] > 1.0
+    forces = sustained(lab.watch.pressed, begin)
+    assert forces.max() <= limit + max(0.2, 0.1 * limit)
+    assert forces[[0, 1, 3]].min() > 0.5 * limit
 
 
 # Numbers
