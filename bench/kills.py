@@ -46,7 +46,8 @@ class Kill:
     at: float
     """Of the robot's time [s]."""
     hold: float
-    """From the deadline to the hold [s]; NaN where the robot itself was killed."""
+    """To the hold, from the deadline of targets or the first command that did not come [s]; NaN
+    where the robot itself was killed."""
     recovery: float
     """Wall time until the controller drove the robot again [s]."""
     problems: int
@@ -61,6 +62,7 @@ class Kills:
         self.random = np.random.default_rng(seed)
         self.kills: list[Kill] = []
         self.problems: list[str] = []
+        self._missed = 0  # commands, before the kill
         self._start_sender()
 
     def run(self, victims: list[str]) -> None:
@@ -78,7 +80,9 @@ class Kills:
     def _kill(self, victim: str) -> None:
         lab, watch = self.lab, self.lab.watch
         lab.run(float(self.random.uniform(0.1, 1.5)))
+        assert watch.last is not None
         before, at = len(watch.problems), watch.time
+        self._missed = watch.last.commands_missed
         process = lab.processes.pop(victim)
         process.kill()
         begin = time.monotonic()
@@ -133,15 +137,15 @@ class Kills:
         lab.wait(
             lambda: watch.last and watch.last.mode != RobotState.MODE_EFFORT, 'the hold', START
         )
-        states = watch.recent
-        last = next(s for s in reversed(states) if s.mode == RobotState.MODE_EFFORT)
-        held = next(s for s in states if s.sequence > last.sequence)
+        missed = next(s for s in watch.recent if s.commands_missed > self._missed)
+        after = [s for s in watch.recent if s.sequence >= missed.sequence]
+        held = next(s for s in after if s.mode != RobotState.MODE_EFFORT)
         lab.run(float(self.random.uniform(0.0, 1.0)))
         watch.statuses.clear()
         lab.start(CONTROLLER)
         lab.wait(lambda: watch.status and watch.status.state != 0, 'its successor', START)
         self._recover_if_stopped()
-        return seconds(held.header.stamp) - seconds(last.header.stamp) - 0.002
+        return seconds(held.header.stamp) - seconds(missed.header.stamp)
 
     def _recover_if_stopped(self) -> None:
         lab, watch = self.lab, self.lab.watch

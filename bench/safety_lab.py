@@ -26,7 +26,16 @@ from std_srvs.srv import Trigger
 from drex_interfaces.msg import ControllerStatus, ControllerTarget, RobotState
 from drex_interfaces.srv import InjectFault, MockReset
 
-__all__ = ['CONTROLLER', 'ROBOT', 'START', 'Lab', 'RosClient', 'node_environment', 'open_lab']
+__all__ = [
+    'CONTROLLER',
+    'ROBOT',
+    'START',
+    'Lab',
+    'NodeProcess',
+    'RosClient',
+    'node_environment',
+    'open_lab',
+]
 
 ROBOT, CONTROLLER = 'mock_hardware', 'hybrid_impedance_controller'
 START = 600.0
@@ -157,6 +166,17 @@ class Lab:
 
         found: ControllerStatus = self.wait(answer, 'the answer to a target')
         return found
+
+    def start_anew(self) -> None:
+        """Home, nothing broken, nothing counted, whatever was before."""
+        watch = self.watch
+        watch.reflexes_expected = True
+        self.inject(InjectFault.Request.FAULT_NONE)
+        self.reset()
+        watch.problems.clear()
+        watch.worst.clear()
+        watch.count_from_here()
+        watch.reflexes_expected = False
 
     def reset(self, **fields: Any) -> None:
         """Put the robot to a posture (home by default), and let the controller hold it there."""
