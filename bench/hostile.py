@@ -5,7 +5,7 @@
     python bench/hostile.py [--targets 10000] [--seed 0] [--object can]
 
 Runs mock_hardware and the controller, each in a process of its own, as fast as they go, and sends
-targets of every bad kind (test/hostile_targets.py) among valid ones. Every target must be counted
+targets of every bad kind (bench/hostile_targets.py) among valid ones. Every target must be counted
 as accepted or refused, every refusal must have a reason, both nodes must live. Exit code 1
 otherwise.
 """
@@ -13,25 +13,19 @@ otherwise.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 import time
 from collections import Counter
-from contextlib import ExitStack
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test'))
 
 from hostile_targets import MUST_BE_REFUSED, HostileTargets
-from ros_client import RosClient
-from ros_harness import Domain, NodeProcess, session_environment
-from safety_watch import Lab
+from safety_lab import Lab, open_lab
 
 from drex_interfaces.msg import ControllerStatus, RobotState
 
 _PAUSES = (0.0, 0.0, 0.002, 0.006, 0.02, 0.06)  # [s] of the robot, between two targets
 _RESET_EVERY = 200  # targets
+_TELL_EVERY = 500  # targets
+_TELL_MOST = 30  # problems
 _REST = 0.3  # [s] of the robot that a stop lasts before it is recovered
 _STOPPED = ControllerStatus.STATE_STOPPED
 _LATCHED = (RobotState.MODE_STOPPED, RobotState.MODE_REFLEX)
@@ -48,6 +42,11 @@ class Assault:
         self._targets = HostileTargets(seed)
         self._by_kind: dict[str, Counter[str]] = {}
         self._thing = ''
+
+    @property
+    def sent(self) -> int:
+        """Number of targets that became of something."""
+        return self.accepted + self.refused
 
     def place(self, thing: str) -> None:
         """Start from home, with an object on the table or none."""
@@ -130,29 +129,19 @@ def main() -> int:
     parser.add_argument('--object', default='', help='on the table; empty: none')
     options = parser.parse_args()
     start = time.monotonic()
-    with ExitStack() as stack:
-        domain = stack.enter_context(Domain())
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        for name, value in session_environment(domain, folder).items():
-            if value is None:
-                os.environ.pop(name, None)
-            elif name != 'XDG_CACHE_HOME':  # what was compiled before is welcome
-                os.environ[name] = value
-        ros = stack.enter_context(RosClient('hostile'))
-
-        def begin(command: list[str], env: dict[str, str]) -> NodeProcess:
-            return stack.enter_context(NodeProcess(command, env=env))
-
-        lab = Lab(ros, begin)
-        stack.callback(lab.close)
+    with open_lab('hostile') as lab:
         assault = Assault(lab, options.seed)
         assault.place(options.object)
-        assault.run(options.targets)
-        lab.run(0.1)
+        told = 0
+        for sent in range(0, options.targets, _TELL_EVERY):
+            assault.run(min(_TELL_EVERY, options.targets - sent))
+            problems = lab.watch.problems + assault.problems
+            took = time.monotonic() - start
+            print(f'{assault.sent} sent, {len(problems)} problems, {took:.0f} s', file=sys.stderr)
+            for problem in sorted(problems)[:_TELL_MOST] if len(problems) > told else []:
+                print(f'seed {options.seed}: {problem}', file=sys.stderr)
+            told = len(problems)
         print(assault.table())
-        problems = lab.watch.problems + assault.problems
-        for problem in problems:
-            print(f'seed {options.seed}: {problem}', file=sys.stderr)
     print(f'{"wall time [s]":24}{time.monotonic() - start:10.1f}')
     return 1 if problems else 0
 

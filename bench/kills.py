@@ -11,21 +11,12 @@ no limit may be passed, and nothing may jump when all are back. Exit code 1 othe
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 import time
-from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test'))
 
 import numpy as np
-from ros_client import RosClient
-from ros_harness import Domain, NodeProcess, session_environment
-from safety_watch import CONTROLLER, ROBOT, START, Lab
-from stack_harness import node_environment
+from safety_lab import CONTROLLER, ROBOT, START, Lab, RosClient, node_environment, open_lab
 
 from drex_interfaces.msg import ControllerStatus, ControllerTarget, RobotState
 from drex_ros.nodes.conversions import seconds
@@ -55,7 +46,8 @@ class Kill:
     at: float
     """Of the robot's time [s]."""
     hold: float
-    """From the deadline to the hold [s]; NaN where the robot itself was killed."""
+    """To the hold, from the deadline of targets or the first command that did not come [s]; NaN
+    where the robot itself was killed."""
     recovery: float
     """Wall time until the controller drove the robot again [s]."""
     problems: int
@@ -70,6 +62,7 @@ class Kills:
         self.random = np.random.default_rng(seed)
         self.kills: list[Kill] = []
         self.problems: list[str] = []
+        self._missed = 0  # commands, before the kill
         self._start_sender()
 
     def run(self, victims: list[str]) -> None:
@@ -87,7 +80,9 @@ class Kills:
     def _kill(self, victim: str) -> None:
         lab, watch = self.lab, self.lab.watch
         lab.run(float(self.random.uniform(0.1, 1.5)))
+        assert watch.last is not None
         before, at = len(watch.problems), watch.time
+        self._missed = watch.last.commands_missed
         process = lab.processes.pop(victim)
         process.kill()
         begin = time.monotonic()
@@ -142,19 +137,21 @@ class Kills:
         lab.wait(
             lambda: watch.last and watch.last.mode != RobotState.MODE_EFFORT, 'the hold', START
         )
-        states = watch.recent
-        last = next(s for s in reversed(states) if s.mode == RobotState.MODE_EFFORT)
-        held = next(s for s in states if s.sequence > last.sequence)
+        missed = next(s for s in watch.recent if s.commands_missed > self._missed)
+        after = [s for s in watch.recent if s.sequence >= missed.sequence]
+        held = next(s for s in after if s.mode != RobotState.MODE_EFFORT)
         lab.run(float(self.random.uniform(0.0, 1.0)))
         watch.statuses.clear()
         lab.start(CONTROLLER)
         lab.wait(lambda: watch.status and watch.status.state != 0, 'its successor', START)
         self._recover_if_stopped()
-        return seconds(held.header.stamp) - seconds(last.header.stamp) - 0.002
+        return seconds(held.header.stamp) - seconds(missed.header.stamp)
 
     def _recover_if_stopped(self) -> None:
         lab, watch = self.lab, self.lab.watch
         lab.run(0.1)
+        assert watch.status is not None
+        assert watch.last is not None
         if watch.status.state == ControllerStatus.STATE_STOPPED or watch.last.mode in _LATCHED:
             lab.trigger('recover')
 
@@ -198,21 +195,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.send:
         send()
-    with ExitStack() as stack:
-        domain = stack.enter_context(Domain())
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        for name, value in session_environment(domain, folder).items():
-            if value is None:
-                os.environ.pop(name, None)
-            elif name != 'XDG_CACHE_HOME':  # what was compiled before is welcome
-                os.environ[name] = value
-        ros = stack.enter_context(RosClient('kills'))
-
-        def begin(command: list[str], env: dict[str, str]) -> NodeProcess:
-            return stack.enter_context(NodeProcess(command, env=env))
-
-        lab = Lab(ros, begin, mock=MOCK)
-        stack.callback(lab.close)
+    with open_lab('kills', mock=MOCK) as lab:
         kills = Kills(lab, options.seed)
         victims = kills.random.choice(NAMES, options.kills).tolist()
         kills.run(victims)

@@ -1,26 +1,16 @@
 # Copyright 2026 The drex_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated robot with its controller, and what watches whether any limit is passed.
-
-Limits are checked in every robot/state that comes and in mock/ground_truth.
-"""
+"""Watches a running stack: whether any limit is passed, in robot/state and mock/ground_truth."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from ros_client import RosClient
-from ros_harness import NodeProcess
-from stack_harness import node_command, node_environment
-from std_srvs.srv import Trigger
 
-from drex_interfaces.msg import ControllerStatus, ControllerTarget, GroundTruth, RobotState
-from drex_interfaces.srv import InjectFault, MockReset
+from drex_interfaces.msg import ControllerStatus, GroundTruth, RobotState
 from drex_ros.nodes.conversions import seconds
 from drex_ros.robot.dynamics import Dynamics
 from drex_ros.robot.joints import ARM, JOINT_NAMES, LIMITS, Array
@@ -53,8 +43,8 @@ class Limits:
         self.worst: dict[str, float] = {}
         """Greatest share of each limit that was used, 1: all of it; forces in N."""
         self.reflexes_expected = False
-        self.finger_limit = np.inf
-        """That the truth must keep to [N]."""
+        self.pressed: list[tuple[float, Array]] = []
+        """Time [s] and true force of each fingertip [N], shape (4,), since forget()."""
         self.states = 0
         self.truths = 0
         self.last: RobotState | None = None
@@ -116,11 +106,11 @@ class Limits:
                 time = seconds(truth.header.stamp)
                 what = f'{contact.body1} touches {contact.body2} with {force:.2f} N'
                 self._note(f'{kind}: {what} at {time:.3f} s')
+        forces = np.zeros(4)
         for tip in truth.fingertips:
-            force = float(np.linalg.norm(vector(tip.force)))
-            self._record('fingertip [N]', force)
-            if force > self.finger_limit:
-                self._note(f'finger {tip.finger} presses with {force:.2f} N')
+            forces[tip.finger] = np.linalg.norm(vector(tip.force))
+        self._record('fingertip [N]', float(forces.max()))
+        self.pressed.append((seconds(truth.header.stamp), forces))
 
     def _check(self, state: RobotState, what: str, fine: Array, share: Array) -> None:
         self._record(what, float(np.max(share)))
@@ -221,6 +211,7 @@ class SafetyWatch(Limits):
         self.last = None
         self.recent.clear()
         self.statuses.clear()
+        self.pressed.clear()
 
     def count_from_here(self) -> None:
         """Let counted() tell what comes from now on."""
@@ -238,150 +229,3 @@ class SafetyWatch(Limits):
 
 def _unused(message: Any) -> None:
     """Stand in for the callback that rclpy wants."""
-
-
-def _handled(status: ControllerStatus) -> int:
-    return int(status.targets_accepted + status.targets_refused)
-
-
-ROBOT, CONTROLLER = 'mock_hardware', 'hybrid_impedance_controller'
-START = 600.0
-"""Wall time for both nodes to start [s]: kernels are compiled on the first start."""
-PATIENCE = 60.0
-"""Wall time for anything else [s]."""
-# As fast as it goes; the truth of every second cycle. It waits for a controller on a busy machine.
-_MOCK = {'real_time_factor': 0.0, 'lockstep_patience': 20.0, 'ground_truth_rate': 250.0}
-
-
-class Lab:
-    """Both nodes as processes, watched. Make it anew for other parameters."""
-
-    def __init__(
-        self,
-        ros: RosClient,
-        start: Callable[..., NodeProcess],
-        *,
-        mock: Mapping[str, Any] | None = None,
-        controller: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.ros = ros
-        self.start_process = start
-        self.params = {ROBOT: {**_MOCK, **(mock or {})}, CONTROLLER: dict(controller or {})}
-        self.processes: dict[str, NodeProcess] = {}
-        self._node = Node('safety_watch', context=ros.context)  # no executor has it
-        self.watch = SafetyWatch(self._node)
-        self._targets = ros.node.create_publisher(ControllerTarget, 'controller/target', 10)
-        self.sent = 0
-        for name in self.params:
-            self.start(name)
-        self.wait_for_control(START)
-
-    def close(self) -> None:
-        """Leave the graph; the processes are for others to end."""
-        self.ros.node.destroy_publisher(self._targets)
-        self._node.destroy_node()
-
-    def start(self, name: str) -> None:
-        """Start a node."""
-        command = node_command(name, params=self.params[name])
-        self.processes[name] = self.start_process(command, env=node_environment())
-
-    def wait(self, predicate: Callable[[], Any], what: str, timeout: float = PATIENCE) -> Any:
-        """Watch until something is so, and return it. Both nodes must live on."""
-        deadline = time.monotonic() + timeout
-        while True:
-            heard = self.watch.poll()
-            if result := predicate():
-                return result
-            for name, process in self.processes.items():
-                assert process.running, f'{name} ended: {process.output[-2000:]}'
-            if time.monotonic() > deadline:
-                status = self.watch.status
-                raise AssertionError(f'waited {timeout:g} s for {what}; last: {status}')
-            if not heard:
-                time.sleep(0.001)
-
-    def wait_for_control(self, timeout: float = PATIENCE) -> None:
-        """Wait until the controller drives the robot."""
-        watch = self.watch
-        self.wait(lambda: watch.last and watch.last.mode == _EFFORT, 'control', timeout)
-        self.wait(self._targets.get_subscription_count, 'the subscriber of targets')
-        self.wait(lambda: watch.status and watch.status.state != 0, 'a status')
-
-    def run(self, duration: float) -> None:
-        """Watch for a time of the robot [s]."""
-        until = self.watch.time + duration
-        self.wait(lambda: self.watch.time >= until, f'{duration:g} s of the robot')
-
-    def wait_for_status(
-        self,
-        predicate: Callable[[ControllerStatus], Any],
-        what: str,
-        timeout: float = PATIENCE,
-    ) -> ControllerStatus:
-        """The first status from the next one on for which something is so."""
-        seen = len(self.watch.statuses)
-
-        def found() -> ControllerStatus | None:
-            return next((s for s in self.watch.statuses[seen:] if predicate(s)), None)
-
-        status: ControllerStatus = self.wait(found, what, timeout)
-        return status
-
-    def call(self, kind: Any, name: str, request: Any = None) -> Any:
-        """Call a service, and go on watching meanwhile."""
-        client = self.ros.node.create_client(kind, name)
-        try:
-            self.wait(client.service_is_ready, f'service {name}')
-            future = client.call_async(request or kind.Request())
-
-            def done() -> bool:
-                self.ros.executor.spin_once(timeout_sec=0.0)
-                return bool(future.done())
-
-            self.wait(done, f'the response of {name}')
-            return future.result()
-        finally:
-            self.ros.node.destroy_client(client)
-
-    def trigger(self, name: str) -> None:
-        """Call controller/stop, controller/recover or controller/tare."""
-        response = self.call(Trigger, f'controller/{name}')
-        assert response.success, response.message
-
-    def inject(self, fault: int, magnitude: float = 0.0, duration: float = 0.0) -> None:
-        """Let the mock fail."""
-        request = InjectFault.Request(fault=fault, magnitude=magnitude, duration=duration)
-        response = self.call(InjectFault, 'mock/inject_fault', request)
-        assert response.success, response.message
-
-    def send(self, target: ControllerTarget) -> ControllerStatus:
-        """Send a target, and return the status that tells what became of it."""
-        self.watch.poll()
-        status = self.watch.status
-        assert status is not None
-        before = _handled(status)
-        self._targets.publish(target)
-        self.sent += 1
-        seen = len(self.watch.statuses)
-
-        def answer() -> ControllerStatus | None:
-            new = self.watch.statuses[seen:]
-            return next((s for s in new if _handled(s) == before + 1), None)
-
-        found: ControllerStatus = self.wait(answer, 'the answer to a target')
-        return found
-
-    def reset(self, **fields: Any) -> None:
-        """Put the robot to a posture (home by default), and let the controller hold it there."""
-        response = self.call(MockReset, 'mock/reset', MockReset.Request(**fields))
-        assert response.success, response.message
-        self.run(0.02)
-        self.trigger('recover')
-        self.wait_for_control()
-        self.run(0.1)
-        holding = ControllerStatus.STATE_HOLDING
-        self.wait_for_status(lambda s: s.state == holding, 'the hold after a reset')
-        self.watch.forget()
-        self.run(0.04)
-        self.wait(lambda: self.watch.status, 'a status')
