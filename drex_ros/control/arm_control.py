@@ -13,11 +13,7 @@ from drex_ros.control.cartesian_impedance import (
     PoseSetPoint,
     cartesian_impedance,
 )
-from drex_ros.control.friction_compensation import (
-    FrictionModel,
-    MeanVelocity,
-    friction_torque,
-)
+from drex_ros.control.friction_compensation import FrictionCompensation, FrictionModel
 from drex_ros.control.joint_impedance import joint_impedance
 from drex_ros.control.payload_weight import PayloadWeight
 from drex_ros.control.set_point import SINGLE, JointFollower, PoseFollower, within
@@ -76,10 +72,12 @@ class ArmControl:
         self._dynamics = dynamics
         self._settings = settings
         self._friction = FrictionModel.arm(share=settings.friction_compensation)
-        self._drift = MeanVelocity(N_ARM, self._friction.period)
+        self._compensation = FrictionCompensation(self._friction)
         self.mode = TargetMode.JOINT_IMPEDANCE
         self.joints = JointFollower(np.zeros(N_ARM), settings.speed)
-        self.palm = PoseFollower(settings.palm_speed, settings.palm_turning)
+        self.palm = palm = PoseFollower(settings.palm_speed, settings.palm_turning)
+        # Its arrays are the follower's own, so it is always that of the present.
+        self._pose = PoseSetPoint(palm.position, palm.rotation, palm.velocity, palm.acceleration)
         self.payload = PayloadWeight()
         self._effort = np.zeros(N_ARM)
         self._spring: Array | None = None  # what the law gave last, without friction
@@ -89,15 +87,26 @@ class ArmControl:
 
     def _default_gains(self) -> None:
         settings = self._settings
-        self._stiffness = self._stiffness_goal = settings.stiffness.copy()
+        self._stiffness_goal = settings.stiffness.copy()
+        self._set_stiffness(self._stiffness_goal)
         self._posture_stiffness = settings.posture_stiffness.copy()
-        self._palm_stiffness = self._palm_stiffness_goal = settings.cartesian_stiffness.copy()
+        self._palm_stiffness_goal = settings.cartesian_stiffness.copy()
+        self._set_palm_stiffness(self._palm_stiffness_goal)
         self._palm_damping: Array | None = None
         self._ratio = settings.damping_ratio
         self._palm_axes = False
-        self._wrench = np.zeros(6)
-        self._wrench_goal = np.zeros(6)
+        self._wrench = self._wrench_goal = np.zeros(6)
         self._wrench_in_palm = False
+
+    def _set_stiffness(self, stiffness: Array) -> None:
+        self._stiffness = stiffness
+        ahead = _AHEAD_EFFORT * LIMITS.effort[ARM] / np.maximum(stiffness, 1.0)
+        self._reach = np.minimum(ahead, _AHEAD)
+
+    def _set_palm_stiffness(self, stiffness: Array) -> None:
+        self._palm_stiffness = stiffness
+        self._palm_reach = np.minimum(_PALM_FORCE / np.maximum(stiffness[:3], 1.0), _PALM_AHEAD)
+        self._impedance: CartesianImpedance | None = None  # to be made anew
 
     # What it is to do
 
@@ -177,10 +186,11 @@ class ArmControl:
         if mode is TargetMode.CARTESIAN_IMPEDANCE:
             self._take_cartesian(target, duration)
         elif target.stiffness is not None:
-            self._stiffness_goal = target.stiffness
+            self._stiffness_goal = target.stiffness.copy()
         if target.damping_ratio is not None:
             self._ratio = target.damping_ratio
             self._palm_damping = None
+        self._impedance = None
         return before is not mode
 
     def _take_cartesian(self, target: ArmTarget, duration: float) -> None:
@@ -193,15 +203,15 @@ class ArmControl:
                 turn = self.palm.rotation @ turn
             self.palm.go(place, turn, duration)
         if target.stiffness is not None:
-            self._posture_stiffness = target.stiffness
+            self._posture_stiffness = target.stiffness.copy()
         if target.cartesian_stiffness is not None:
-            self._palm_stiffness_goal = target.cartesian_stiffness
+            self._palm_stiffness_goal = target.cartesian_stiffness.copy()
             self._palm_axes = in_palm
         if target.cartesian_damping is not None:
-            self._palm_damping = target.cartesian_damping
+            self._palm_damping = target.cartesian_damping.copy()
             self._palm_axes = in_palm
         if target.wrench is not None:
-            self._wrench_goal = target.wrench
+            self._wrench_goal = target.wrench.copy()
             self._wrench_in_palm = in_palm
 
     def carry(self, payload: Payload) -> None:
@@ -214,22 +224,19 @@ class ArmControl:
         """Move set-points on by a period [s]; whether one was kept near the robot."""
         if self.mode is TargetMode.JOINT_EFFORT:
             return False
+        if self.mode is not TargetMode.CARTESIAN_IMPEDANCE:
+            return self.joints.advance_near(period, robot.position, self._reach)
         self.joints.advance(period)
-        if self.mode is TargetMode.CARTESIAN_IMPEDANCE:
-            self.palm.advance(period)
+        self.palm.advance(period)
         return self.keep_near(robot, terms)
 
     def keep_near(self, robot: RobotState, terms: Terms) -> bool:
         """Do not let set-points run ahead of the robot; whether one was held back."""
         if self.mode is TargetMode.CARTESIAN_IMPEDANCE:
-            reach = np.minimum(
-                _PALM_FORCE / np.maximum(self._palm_stiffness[:3], 1.0), _PALM_AHEAD
-            )
             return self.palm.keep_near(
-                terms.palm_position, terms.palm_rotation, reach, _TURN_AHEAD
+                terms.palm_position, terms.palm_rotation, self._palm_reach, _TURN_AHEAD
             )
-        ahead = _AHEAD_EFFORT * LIMITS.effort[ARM] / np.maximum(self._stiffness, 1.0)
-        return self.joints.keep_near(robot.position, np.minimum(ahead, _AHEAD))
+        return self.joints.keep_near(robot.position, self._reach)
 
     def effort(self, robot: RobotState, terms: Terms, period: float) -> Array:
         """Torques of the arm [N m], shape (7,), on top of its own gravity compensation."""
@@ -241,9 +248,9 @@ class ArmControl:
         if self.mode is TargetMode.CARTESIAN_IMPEDANCE:
             effort, wanted_velocity = self._cartesian(robot, terms, period)
         else:
-            self._stiffness = _approach(
-                self._stiffness, self._stiffness_goal, MAX_STIFFNESS[ARM] * (period / _RAMP)
-            )
+            if self._stiffness is not self._stiffness_goal:
+                step = MAX_STIFFNESS[ARM] * (period / _RAMP)
+                self._set_stiffness(_approach(self._stiffness, self._stiffness_goal, step))
             joints, wanted_velocity = self.joints, self.joints.velocity
             effort = joint_impedance(
                 *(terms, robot.position, robot.velocity),
@@ -252,47 +259,39 @@ class ArmControl:
             )
         self._spring = effort.copy()
         if self._settings.friction_compensation > 0.0:
-            drift = self._drift.update(robot.position, robot.time)
-            effort += friction_torque(
-                self._friction, terms.mass, wanted_velocity, drift, robot.time
-            )
+            self._compensation.add(terms.mass, wanted_velocity, robot.position, robot.time, effort)
         if self.payload.carries:
-            effort += self.payload.torque(terms, period)
+            self.payload.add_torque(terms, period, effort)
         return effort
 
     def _cartesian(self, robot: RobotState, terms: Terms, period: float) -> tuple[Array, Array]:
-        self._palm_stiffness = _approach(
-            self._palm_stiffness,
-            self._palm_stiffness_goal,
-            MAX_CARTESIAN_STIFFNESS * (period / _RAMP),
-        )
-        self._wrench += within(self._wrench_goal - self._wrench, _WRENCH_RATE * period)
-        wrench = self._wrench
+        if self._palm_stiffness is not self._palm_stiffness_goal:
+            step = MAX_CARTESIAN_STIFFNESS * (period / _RAMP)
+            goal = self._palm_stiffness_goal
+            self._set_palm_stiffness(_approach(self._palm_stiffness, goal, step))
+        if self._wrench is not self._wrench_goal:
+            self._wrench = _approach(self._wrench, self._wrench_goal, _WRENCH_RATE * period)
+        wrench, turn = self._wrench, terms.palm_rotation
         if self._wrench_in_palm:
-            turn = terms.palm_rotation
             wrench = np.concatenate((turn @ wrench[:3], turn @ wrench[3:]))
-        palm = self.palm
-        law = cartesian_impedance(
-            terms,
-            robot.position,
-            robot.velocity,
-            PoseSetPoint(palm.position, palm.rotation, palm.velocity, palm.acceleration),
-            CartesianImpedance(
+        axes = turn if self._palm_axes else _IDENTITY
+        impedance = self._impedance
+        if impedance is None or impedance.axes is not axes:
+            self._impedance = impedance = CartesianImpedance(
                 stiffness=self._palm_stiffness,
                 damping_ratio=self._ratio,
                 damping=self._palm_damping,
-                axes=terms.palm_rotation if self._palm_axes else _IDENTITY,
+                axes=axes,
                 posture_stiffness=self._posture_stiffness,
-            ),
-            self.joints.position,
-            wrench,
+            )
+        law = cartesian_impedance(
+            *(terms, robot.position, robot.velocity, self._pose, impedance),
+            *(self.joints.position, wrench),
         )
         return law.torque, law.velocity
 
 
 def _approach(value: Array, goal: Array, step: Array) -> Array:
     """The value moved towards the goal by at most step; the goal itself once it is there."""
-    if value is goal:
-        return goal
     moved = value + within(goal - value, step)
     return goal if np.array_equal(moved, goal) else moved

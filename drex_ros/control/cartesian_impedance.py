@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -94,8 +95,7 @@ class PoseSetPoint:
         return cls(position.copy(), rotation.copy())
 
 
-@dataclass(frozen=True)
-class ArmTorque:
+class ArmTorque(NamedTuple):
     """What the law asks of the arm. Arrays of shape (7,)."""
 
     torque: Array

@@ -102,6 +102,36 @@ class MeanVelocity:
         return out
 
 
+class FrictionCompensation:
+    """Both for the first n joints of a robot, cycle by cycle in one compiled call."""
+
+    def __init__(self, model: FrictionModel) -> None:
+        """For the friction of n joints; nothing measured yet."""
+        n = model.coulomb.shape[0]
+        self._model = model
+        self._time = np.full(_HISTORY, -np.inf)
+        self._position = np.zeros((_HISTORY, n))
+        self._last = 0
+
+    def add(
+        self, mass: Array, desired_velocity: Array, position: Array, time: float, effort: Array
+    ) -> None:
+        """Add the torques against friction to effort [N m], shape (n,).
+
+        Args:
+            mass: as for friction_torque(), as the next.
+            desired_velocity: [rad/s].
+            position: measured [rad]. Shape (n,) or longer.
+            time: of the robot [s].
+            effort: of the law; changed here.
+        """
+        model = self._model
+        self._last = _compensate(
+            self._time, self._position, self._last, model.coulomb, model.viscous, model.dither,
+            model.period, model.moving, mass, desired_velocity, position, time, effort,
+        )  # fmt: skip
+
+
 def friction_torque(
     model: FrictionModel, mass: Array, desired_velocity: Array, velocity: Array, time: float
 ) -> Array:
@@ -120,6 +150,21 @@ def friction_torque(
         desired_velocity, velocity, time, out,
     )  # fmt: skip
     return out
+
+
+@kernel
+def _compensate(  # type: ignore[no-untyped-def]
+    times, positions, last, coulomb, viscous, dither, period, moving, mass, desired_velocity,
+    position, time, effort,
+):  # fmt: skip
+    """Add the torque at the mean velocity; where in the ring this reading is."""
+    n = effort.shape[0]
+    drift, torque = np.empty(n), np.empty(n)
+    last = _mean_velocity(times, positions, last, period, position, time, drift)
+    _torque(coulomb, viscous, dither, period, moving, mass, desired_velocity, drift, time, torque)
+    for i in range(n):
+        effort[i] += torque[i]
+    return last
 
 
 @kernel

@@ -21,7 +21,8 @@ _RAMP = 0.2  # [s] from no stiffness to the highest
 _STANDS = 0.1  # [rad/s] slower than this a joint stands
 _BEYOND = constant(N_HAND * (0.25,))  # [rad] that a spring may begin ahead by
 _LEAST_STIFFNESS = 0.1  # [N m/rad] that this is reckoned with
-_AHEAD = constant(N_HAND * (1.0,))  # [rad] that a set-point may be ahead of the joint
+# [rad] that a set-point may be ahead of the joint; writable as the arm's, for one kernel.
+_AHEAD = np.full(N_HAND, 1.0)
 _EFFORT_RATE = 20.0  # [N m/s] of plain torques
 _FORCE_RATE = 20.0  # [N/s]
 _NOTHING = press(())
@@ -117,7 +118,7 @@ class HandControl:
         if target.position is not None:
             self.joints.go(target.position, duration)
         if target.stiffness is not None:
-            self._stiffness_goal = target.stiffness
+            self._stiffness_goal = target.stiffness.copy()
         if target.damping_ratio is not None:
             self._ratio = np.full(N_HAND, target.damping_ratio)
         changed = self._take_forces(target.fingertips, terms)
@@ -155,12 +156,7 @@ class HandControl:
         """Move set-points on by a period [s]; whether one was kept near the robot."""
         if self.mode is TargetMode.JOINT_EFFORT:
             return False
-        self.joints.advance(period)
-        return self.keep_near(robot)
-
-    def keep_near(self, robot: RobotState) -> bool:
-        """Do not let set-points run ahead of the joints; whether one was held back."""
-        return self.joints.keep_near(robot.position[HAND], _AHEAD)
+        return self.joints.advance_near(period, robot.position[HAND], _AHEAD)
 
     def effort(self, robot: RobotState, terms: Terms, period: float) -> Array:
         """Torques of the hand [N m], shape (16,), its weight included."""

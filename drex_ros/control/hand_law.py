@@ -24,8 +24,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from drex_ros.control.finger_friction import FrictionMemory, compensate_friction, friction_memory
-from drex_ros.control.matrices import cholesky, cholesky_solve, solve_lower
+from drex_ros.control.finger_friction import SETTLE, FrictionMemory, compensate_friction
+from drex_ros.control.matrices import add_cross, cholesky, cholesky_solve, solve_lower
 from drex_ros.control.targets import FingerForce
 from drex_ros.kernel import kernel
 from drex_ros.robot.description import BASE_LINK, PALM_LINK
@@ -41,7 +41,7 @@ _SINGULAR = 0.1  # [1/kg] a fingertip that no joint can move counts as 10 kg, no
 _HEADROOM = 0.85  # share of a joint's greatest torque that pressing may take
 _MOST_EFFORT = constant(_HEADROOM * LIMITS.effort[HAND])
 _FRICTION = constant(JOINT_FRICTION[HAND])
-_LEVER = 5e-3  # [m] that a straight finger counts as having along itself, not none
+_SIZE = 84  # numbers that the law remembers
 _LEAST_DISTANCE = 1e-3  # [m] from the middle of the grip, below which there is no direction
 
 
@@ -72,6 +72,8 @@ class TipForces(NamedTuple):
 class HandMemory(NamedTuple):
     """What the law keeps from cycle to cycle. Written by hand_effort()."""
 
+    numbers: Array
+    """All but the selected axes in one array: each that a kernel is handed costs 0.2 us."""
     friction: FrictionMemory
     tips: TipForces
     """What was last pressed with, before scale."""
@@ -96,13 +98,11 @@ def press(fingertips: Iterable[FingerForce]) -> Press:
 
 def hand_memory() -> HandMemory:
     """Of a hand at rest that presses on nothing."""
-    tips = TipForces(
-        np.zeros((N_FINGERS, 3)),
-        np.zeros((N_FINGERS, 3, 3)),
-        np.zeros((N_FINGERS, 3), np.bool_),
-        np.ones(N_FINGERS),
-    )
-    return HandMemory(friction_memory(), tips)
+    numbers = np.zeros(_SIZE)
+    memory: HandMemory = _split.py_func(numbers, np.zeros((N_FINGERS, 3), np.bool_))
+    memory.tips.scale[:] = 1.0
+    memory.friction.clock[:] = SETTLE
+    return memory
 
 
 def hand_effort(
@@ -132,74 +132,97 @@ def hand_effort(
         period: since the last cycle [s].
     """
     effort = np.empty(N_HAND)
-    tips = memory.tips
-    tip_forces(terms.tip_position, terms.palm_rotation, pressing, tips)
-    _hand_effort(
-        terms.mass, terms.gravity, terms.tip_jacobian,
+    _law(
+        terms.mass, terms.gravity, terms.tip_jacobian, terms.tip_position, terms.palm_rotation,
         position, velocity, target, target_velocity, stiffness, damping_ratio,
-        pressing.frame, tips, memory.friction, period, _FRICTION, _MOST_EFFORT, effort,
+        pressing.frame, pressing.force, pressing.axes, memory.numbers, memory.tips.selected,
+        period, effort,
     )  # fmt: skip
     return effort
 
 
-def limit_fingertip_force(terms: Terms, effort: Array, limit: float) -> tuple[Array, bool]:
-    """Torques [N m] with which no fingertip presses with more than the limit [N].
-
-    Args:
-        terms: of the whole robot, at this state.
-        effort: torques of the hand without its weight, shape (16,).
-        limit: greatest force of a fingertip [N].
-
-    Returns:
-        The torques, those of a finger that is too strong made smaller in proportion, and whether
-        there is such a finger.
-    """
-    result = effort.copy()
-    return result, _limit_fingertip_force(terms.tip_jacobian, limit, result)
+@kernel
+def _split(numbers, selected):  # type: ignore[no-untyped-def]
+    """The memory as views of an array of _SIZE numbers; `_split.py_func` does so outside."""
+    friction = FrictionMemory(
+        numbers[:16], numbers[16:20], numbers[20:24], numbers[24:28], numbers[28:32]
+    )
+    tips = TipForces(
+        numbers[32:44].reshape((4, 3)),
+        numbers[44:80].reshape((4, 3, 3)),
+        selected,
+        numbers[80:84],
+    )
+    return HandMemory(numbers, friction, tips)
 
 
 @kernel
-def tip_forces(tip_position, palm_rotation, pressing, out):  # type: ignore[no-untyped-def]
+def _law(  # type: ignore[no-untyped-def]
+    mass, gravity, jacobians, tip_position, palm_rotation, position, velocity, target,
+    target_velocity, stiffness, ratio, frame, force, axes, numbers, selected, period, effort,
+):  # fmt: skip
+    memory = _split(numbers, selected)
+    _tip_forces(tip_position, palm_rotation, frame, force, axes, memory.tips)
+    _hand_effort(
+        mass, gravity, jacobians, position, velocity, target, target_velocity, stiffness, ratio,
+        frame, memory.tips, memory.friction, period, effort,
+    )  # fmt: skip
+
+
+@kernel
+def dot(a, b):  # type: ignore[no-untyped-def]
+    """Written out, for (a * b).sum() makes an array, which costs more than the numbers in it."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@kernel
+def _tip_forces(tip_position, palm_rotation, frame, force, selected, out):  # type: ignore[no-untyped-def]
     """Write what the fingertips shall press with, in world axes, to out (a TipForces).
 
     Forces s (c - p_i) towards the middle c of the tips p_i balance each other, and so do their
     moments. s is that of the strongest finger having the greatest force asked for.
     """
     middle = np.zeros(3)
+    inward = np.empty((4, 3))
     count = 0
     strongest = 0.0
     for i in range(4):
-        if pressing.frame[i] == _GRIP and pressing.axes[i, 0]:
+        if frame[i] == _GRIP and selected[i, 0]:
             count += 1
-            middle += tip_position[i]
-            if abs(pressing.force[i, 0]) > abs(strongest):
-                strongest = pressing.force[i, 0]
-    middle /= max(count, 1)
+            for k in range(3):
+                middle[k] += tip_position[i, k]
+            if abs(force[i, 0]) > abs(strongest):
+                strongest = force[i, 0]
     farthest = 0.0
     for i in range(4):
-        if pressing.frame[i] == _GRIP and pressing.axes[i, 0]:
-            farthest = max(farthest, math.sqrt(((middle - tip_position[i]) ** 2).sum()))
+        for k in range(3):
+            inward[i, k] = middle[k] / max(count, 1) - tip_position[i, k]
+        if frame[i] == _GRIP and selected[i, 0]:
+            farthest = max(farthest, math.sqrt(dot(inward[i], inward[i])))
     for i in range(4):
-        frame = pressing.frame[i]
         axes = out.axes[i]
-        usable = frame != _NONE
+        usable = frame[i] != _NONE
         along = 0.0
-        if frame == _GRIP:
-            distance = _grip_axes(middle - tip_position[i], palm_rotation, axes)
+        if frame[i] == _GRIP:
+            distance = _grip_axes(inward[i], palm_rotation, axes)
             usable = distance > _LEAST_DISTANCE
             along = strongest * distance / max(farthest, _LEAST_DISTANCE)
         else:
             for a in range(3):
                 for k in range(3):
-                    if frame == _PALM:
+                    if frame[i] == _PALM:
                         axes[a, k] = palm_rotation[k, a]
                     else:
                         axes[a, k] = 1.0 if a == k else 0.0
-        out.force[i, :] = 0.0
+        for k in range(3):
+            out.force[i, k] = 0.0
         for a in range(3):
-            out.selected[i, a] = usable and pressing.axes[i, a]
+            out.selected[i, a] = usable and selected[i, a]
             if out.selected[i, a]:
-                size = along if frame == _GRIP and a == 0 else pressing.force[i, a]
+                size = along if frame[i] == _GRIP and a == 0 else force[i, a]
                 for k in range(3):
                     out.force[i, k] += size * axes[a, k]
 
@@ -207,129 +230,119 @@ def tip_forces(tip_position, palm_rotation, pressing, out):  # type: ignore[no-u
 @kernel
 def _grip_axes(inward, palm_rotation, axes):  # type: ignore[no-untyped-def]
     """Write the axes of a finger in the grip, z as near to the palm's x as can be; its radius."""
-    distance = math.sqrt((inward**2).sum())
+    distance = math.sqrt(dot(inward, inward))
     x, y, z = axes[0], axes[1], axes[2]
-    x[:] = inward / max(distance, 1e-12)
-    y[:] = np.cross(palm_rotation[:, 0].copy(), x)
-    length = math.sqrt((y**2).sum())
-    if length < 0.1:
-        y[:] = np.cross(palm_rotation[:, 1].copy(), x)
-        length = math.sqrt((y**2).sum())
-    y /= max(length, 1e-12)
-    z[:] = np.cross(x, y)
+    for k in range(3):
+        x[k] = inward[k] / max(distance, 1e-12)
+    length = 0.0
+    for column in range(2):
+        if length < 0.1:
+            y[:] = 0.0
+            add_cross(palm_rotation[:, column], x, 1.0, y)
+            length = math.sqrt(dot(y, y))
+    for k in range(3):
+        y[k] /= max(length, 1e-12)
+    z[:] = 0.0
+    add_cross(x, y, 1.0, z)
     return distance
 
 
 @kernel
 def _hand_effort(  # type: ignore[no-untyped-def]
     mass, gravity, jacobians, position, velocity, target, target_velocity, stiffness, ratio,
-    frame, tips, friction_memory, period, friction, most, effort,
+    frame, tips, friction_memory, period, effort,
 ):  # fmt: skip
     """The law: per finger its springs and its force, then as much of the forces as can be."""
-    wanted = np.empty(16)  # torques of the forces
+    wanted = np.zeros(16)  # torques of the forces
     brake = np.empty(16)
     speeds = np.zeros(4)  # of the fingertips along their forces
-    weight = np.empty((3, 4))
-    mobility = np.empty((3, 3))
-    at_tip = np.empty(3)
+    for j in range(16):
+        inertia = mass[7 + j, 7 + j]
+        damping = max(2.0 * ratio[j] * math.sqrt(stiffness[j] * inertia), _DAMPING_FLOOR)
+        effort[j] = stiffness[j] * (target[j] - position[j]) + damping * target_velocity[j]
+        brake[j] = damping * velocity[j]
     for i in range(4):
-        jacobian = jacobians[i]
-        first = 4 * i
-        # M = L L^T; the rows of weight are L^-1 J^T, so that J M^-1 J^T is their product.
-        lower = mass[7 + first : 11 + first, 7 + first : 11 + first].copy()
-        cholesky(lower, lower)
-        for a in range(4):
-            j = first + a
-            inertia = mass[7 + j, 7 + j]
-            damping = max(2.0 * ratio[j] * math.sqrt(stiffness[j] * inertia), _DAMPING_FLOOR)
-            effort[j] = stiffness[j] * (target[j] - position[j]) + damping * target_velocity[j]
-            brake[j] = damping * velocity[j]
-            wanted[j] = 0.0
         tips.scale[i] = 1.0
-        if not tips.selected[i].any():
-            continue
-        solved = effort[first : first + 4].copy()
-        solve_lower(lower, solved)
-        for k in range(3):
-            weight[k] = jacobian[k]
-            solve_lower(lower, weight[k])
-        for k in range(3):
-            at_tip[k] = (weight[k] * solved).sum()
-            for m in range(3):
-                mobility[k, m] = (weight[k] * weight[m]).sum()
-            mobility[k, k] += _SINGULAR
-        size = math.sqrt((tips.force[i] ** 2).sum())
-        through = mobility.copy()
-        cholesky(through, through)
-        cholesky_solve(through, at_tip)
-        for axis in range(3):
-            if not tips.selected[i, axis]:
-                continue
-            n = tips.axes[i, axis]
-            springs = (n * at_tip).sum()
-            light = 0.0  # 1 / mass of the fingertip along n
-            for k in range(3):
-                light += n[k] * (mobility[k] * n).sum()
-            slow = min(size / _CLOSING_SPEED, _BRAKE / light)
-            along = np.zeros(4)
-            for k in range(3):
-                along += n[k] * jacobian[k]
-            speed = (along * velocity[first : first + 4]).sum()
-            force = (n * tips.force[i]).sum()
-            for a in range(4):
-                effort[first + a] -= along[a] * springs
-                brake[first + a] += along[a] * slow * speed
-                wanted[first + a] += along[a] * force
-            speeds[i] += speed * force / max(size, 1e-9)
+        if tips.selected[i].any():
+            own = slice(4 * i, 4 * i + 4)
+            _press_finger(
+                mass[7 + 4 * i : 11 + 4 * i, 7 + 4 * i : 11 + 4 * i], jacobians[i],
+                velocity[own], tips.force[i], tips.axes[i], tips.selected[i],
+                effort[own], brake[own], wanted[own], speeds[i : i + 1],
+            )  # fmt: skip
     for j in range(16):
         effort[j] += gravity[7 + j]
-    _fit(effort, wanted, frame, most, friction, tips.scale)
+    _fit(effort, wanted, frame, tips.scale)
     for j in range(16):
         wanted[j] *= tips.scale[j // 4]
         effort[j] += wanted[j] - brake[j]
     for i in range(4):
-        presses = tips.selected[i].any()
         compensate_friction(
             friction_memory, i, wanted, velocity, speeds[i],
-            friction, most, presses, period, effort,
+            _FRICTION, _MOST_EFFORT, tips.selected[i].any(), period, effort,
         )  # fmt: skip
 
 
 @kernel
-def _fit(base, wanted, frame, most, friction, scale):  # type: ignore[no-untyped-def]
+def _press_finger(  # type: ignore[no-untyped-def]
+    mass, jacobian, velocity, tip_force, axes, selected, effort, brake, wanted, speeds
+):
+    """Take the springs out of a finger's force-controlled axes; the torques of force and brake."""
+    # M = L L^T; the rows of weight are L^-1 J^T, so that J M^-1 J^T is their product.
+    lower = np.empty((4, 4))
+    weight = np.empty((3, 4))
+    mobility = np.empty((3, 3))
+    through = np.empty((3, 3))
+    at_tip = np.empty(3)
+    solved = np.empty(4)
+    cholesky(mass, lower)
+    for a in range(4):
+        solved[a] = effort[a]
+        for k in range(3):
+            weight[k, a] = jacobian[k, a]
+    solve_lower(lower, solved)
+    for k in range(3):
+        solve_lower(lower, weight[k])
+    for k in range(3):
+        at_tip[k] = dot(weight[k], solved)
+        for m in range(3):
+            mobility[k, m] = dot(weight[k], weight[m])
+        mobility[k, k] += _SINGULAR
+    size = math.sqrt(dot(tip_force, tip_force))
+    cholesky(mobility, through)
+    cholesky_solve(through, at_tip)
+    for axis in range(3):
+        if not selected[axis]:
+            continue
+        n = axes[axis]
+        springs = dot(n, at_tip)
+        light = 0.0  # 1 / mass of the fingertip along n
+        for k in range(3):
+            light += n[k] * dot(mobility[k], n)
+        slow = min(size / _CLOSING_SPEED, _BRAKE / light)
+        force = dot(n, tip_force)
+        speed = 0.0
+        for a in range(4):
+            solved[a] = n[0] * jacobian[0, a] + n[1] * jacobian[1, a] + n[2] * jacobian[2, a]
+            speed += solved[a] * velocity[a]
+        for a in range(4):
+            effort[a] -= solved[a] * springs
+            brake[a] += solved[a] * slow * speed
+            wanted[a] += solved[a] * force
+        speeds[0] += speed * force / max(size, 1e-9)
+
+
+@kernel
+def _fit(base, wanted, frame, scale):  # type: ignore[no-untyped-def]
     """Write the share of each finger's force that its joints can give; a grip has one for all."""
     grip = 1.0
     for j in range(16):
         i = j // 4
         if wanted[j] != 0.0:
-            room = most[j] - friction[j] - math.copysign(1.0, wanted[j]) * base[j]
+            room = _MOST_EFFORT[j] - _FRICTION[j] - math.copysign(1.0, wanted[j]) * base[j]
             scale[i] = min(scale[i], max(room, 0.0) / abs(wanted[j]))
         if frame[i] == _GRIP:
             grip = min(grip, scale[i])
     for i in range(4):
         if frame[i] == _GRIP:
             scale[i] = grip
-
-
-@kernel
-def _limit_fingertip_force(jacobians, limit, effort):  # type: ignore[no-untyped-def]
-    """Make the torques of fingers that are too strong smaller; whether there is one."""
-    limited = False
-    square = np.empty((3, 3))
-    force = np.empty(3)
-    for i in range(4):
-        jacobian = jacobians[i]
-        torque = effort[4 * i : 4 * i + 4]
-        # Least squares of J^T f = torque: J J^T f = J torque.
-        for k in range(3):
-            force[k] = (jacobian[k] * torque).sum()
-            for m in range(3):
-                square[k, m] = (jacobian[k] * jacobian[m]).sum()
-            square[k, k] += _LEVER**2
-        cholesky(square, square)
-        cholesky_solve(square, force)
-        size = math.sqrt((force**2).sum())
-        if size > limit:
-            torque *= limit / size
-            limited = True
-    return limited

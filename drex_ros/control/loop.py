@@ -17,15 +17,14 @@ import numpy as np
 from drex_ros.control.arm_control import ArmControl
 from drex_ros.control.authority import Authority
 from drex_ros.control.estimation.estimator import Estimates, Estimator
-from drex_ros.control.guard import Guard
+from drex_ros.control.guard import LOOK_AHEAD, Guard, finite_state, jumped
 from drex_ros.control.hand_control import HandControl
-from drex_ros.control.hand_law import limit_fingertip_force
 from drex_ros.control.interventions import Interventions, Rule
 from drex_ros.control.move import Move
 from drex_ros.control.proximity import Proximity
 from drex_ros.control.set_point import StreamClock
 from drex_ros.control.settings import ControllerSettings
-from drex_ros.control.supervisor import Envelope, Supervisor
+from drex_ros.control.supervisor import Envelope, Supervisor, join_efforts
 from drex_ros.control.targets import TargetMode
 from drex_ros.kernel import kernel
 from drex_ros.robot.dynamics import Dynamics
@@ -35,8 +34,8 @@ from drex_ros.robot.terms import Terms
 
 _FIRST_PERIOD = 0.001  # [s] of the first cycle: the shortest any hardware has
 _LONGEST_PERIOD = 0.02  # [s] that one cycle counts for at most when states were lost
-_JUMP = 0.05  # [rad] in one cycle, beyond what the joint's speed limit explains
 _SLOW = 0.2  # [rad/s] at most, to take a robot over that holds by itself
+_MOVES = 1e-3  # [rad/s] from which on a set-point moves
 _BLEND = 0.05  # [s] in which the difference of two laws fades when one follows the other
 LATCHED = (RobotMode.STOPPED, RobotMode.REFLEX)
 """Modes that a robot leaves by recovery alone."""
@@ -87,6 +86,7 @@ class ControlLoop:
         self._recover_robot = False
         self._blend = np.zeros(N_JOINTS)
         self._blends = False
+        self._brakes = False
         self._told = np.zeros(N_JOINTS)
         self._cycle = 0
 
@@ -132,12 +132,9 @@ class ControlLoop:
         return answer
 
     def _react(self, robot: RobotState, last: RobotState | None, age: float) -> RobotCommand:
-        hold = RobotCommand(robot.sequence, CommandMode.HOLD, np.zeros(N_JOINTS))
-        if not math.isfinite(
-            robot.time + robot.position.sum() + robot.velocity.sum() + robot.effort.sum()
-        ):
+        if not finite_state(robot.position, robot.velocity, robot.effort, robot.time):
             self._stop(Rule.NOT_FINITE, robot.time, 'the robot state holds a value that is none')
-            return hold
+            return _hold(robot)
         self._robot = robot
         self.terms = terms = self._dynamics.terms(robot.position, robot.velocity)
         period = self._notice(robot, last, age, terms)
@@ -146,17 +143,17 @@ class ControlLoop:
             terms,
             period,
             dithered=self._settings.arm.friction_compensation > 0.0,
-            moving_target=bool(np.abs(self.hand.joints.velocity).max() > 1e-3),
+            moving_target=_faster(self.hand.joints.velocity, _MOVES),
         )
         if self.stopped:
-            return hold
+            return _hold(robot)
         if robot.mode in LATCHED:
             return self._wait_for_robot(robot, terms)
         if self._recover_robot:
             self._recover_robot, self.reason = False, ''
         if robot.mode is not RobotMode.EFFORT:
             if np.abs(robot.velocity[ARM]).max() > _SLOW:
-                return hold  # it brakes; a spring at this speed would swing
+                return _hold(robot)  # it brakes; a spring at this speed would swing
             # The hardware held meanwhile: go on from where it is, without a jump.
             if self.move is not None:
                 self._end_move('the robot held by itself')
@@ -164,18 +161,20 @@ class ControlLoop:
             self.hand.resume(robot, terms)
             self._told = robot.effort_commanded.copy()
             period = _FIRST_PERIOD
+        if fast := self._guard.too_fast(robot.velocity):
+            self._stop(Rule.JOINT_VELOCITY, robot.time, fast)
         self._keep_deadline(robot, terms)
         if self.stopped:
-            return hold
+            return _hold(robot)
         self._advance(robot, terms, period)
         if self._cycle % self._settings.guard_cycles == 0:
             self._look_ahead(robot, terms)
         self._cycle += 1
         if self.stopped:
-            return hold
+            return _hold(robot)
         effort = self._effort(robot, terms, period)
         if effort is None:
-            return hold
+            return _hold(robot)
         return RobotCommand(robot.sequence, CommandMode.EFFORT, effort)
 
     def _notice(
@@ -191,7 +190,7 @@ class ControlLoop:
         if elapsed <= 0.0:
             self._jump(robot, terms, 'the time of the robot went back: holding where it is now')
             return _FIRST_PERIOD
-        if _jumped(last.position, robot.position, LIMITS.velocity, elapsed):
+        if jumped(last.position, robot.position, LIMITS.velocity, elapsed):
             self._jump(robot, terms, 'the robot moved by a jump: holding where it is now')
         limit = self._settings.state_timeout
         if elapsed > limit:
@@ -204,9 +203,9 @@ class ControlLoop:
         reason = f'the robot is stopped: {robot.reason}'
         if self.reason != reason:
             self.interventions.note(Rule.ROBOT, robot.time, reason)
+            self.arm.payload.drop()
         self._rest(robot, terms, reason)
-        mode = CommandMode.RECOVER if self._recover_robot else CommandMode.HOLD
-        return RobotCommand(robot.sequence, mode, np.zeros(N_JOINTS))
+        return _hold(robot, CommandMode.RECOVER if self._recover_robot else CommandMode.HOLD)
 
     def _keep_deadline(self, robot: RobotState, terms: Terms) -> None:
         """Hold when the last target no longer counts; stop when no other came."""
@@ -259,7 +258,11 @@ class ControlLoop:
             record.reason = 'the robot does not follow: its set-point waits'
 
     def _look_ahead(self, robot: RobotState, terms: Terms) -> None:
-        verdict = self._guard.check(robot.position, robot.velocity, terms)
+        ahead = None
+        if self.move is not None:
+            # The way was checked as a whole: straight on it would not go.
+            ahead = robot.position + self.move.step(LOOK_AHEAD)
+        verdict = self._guard.check(robot.position, robot.velocity, terms, ahead)
         if verdict is None:
             return
         if verdict.stop:
@@ -267,36 +270,34 @@ class ControlLoop:
             return
         self.interventions.note(verdict.rule, robot.time, verdict.reason)
         self._rest(robot, terms, f'{verdict.reason}: holding')
+        self._brakes = True  # what drove the arm there must not go on
 
     def _effort(self, robot: RobotState, terms: Terms, period: float) -> Array | None:
         effort = np.empty(N_JOINTS)
-        effort[ARM] = self.arm.effort(robot, terms, period)
-        effort[HAND] = self.hand.effort(robot, terms, period)
-        if self._blends:
-            # Begin with the torques that there were; the difference to the law's fades.
-            self._blend[:] = robot.effort_commanded - effort
-            self._blends = False
-        self._blend *= math.exp(-period / _BLEND)
-        effort += self._blend
-        if not math.isfinite(effort.sum()):
+        finite, cut = join_efforts(
+            self.arm.effort(robot, terms, period),
+            self.hand.effort(robot, terms, period),
+            *(self._blend, self._blends, math.exp(-period / _BLEND), robot.effort_commanded),
+            *(terms.gravity, terms.tip_jacobian, self.finger_force_limit, effort),
+        )
+        self._blends = False
+        if self._brakes:
+            effort[ARM] -= self._blend[ARM]
+            self._blend[ARM] = 0.0
+            self._brakes = False
+        if not finite:
             self._stop(Rule.NOT_FINITE, robot.time, 'the law gave a torque that is no number')
             return None
-        weight = terms.gravity[HAND]
-        pressing, cut = limit_fingertip_force(
-            terms, effort[HAND] - weight, self.finger_force_limit
-        )
         if cut:
-            effort[HAND] = pressing + weight
             record = self.interventions.records[Rule.FINGER_FORCE]
             record.count += 1
             record.time = robot.time
             record.reason = f'a fingertip was kept to {self.finger_force_limit:.3g} N'
-        limited, changed = self._supervisor.limit(
+        self._told, changed = self._supervisor.limit(
             *(effort, robot.effort_commanded, self._told, robot.position, robot.velocity, terms),
             *(period, robot.time),
         )
         self.limits_applied += changed or cut
-        self._told = limited.copy()
         return self._told
 
     # Inside
@@ -318,12 +319,14 @@ class ControlLoop:
     def _jump(self, robot: RobotState, terms: Terms, reason: str) -> None:
         self.interventions.note(Rule.JUMP, robot.time, reason)
         self.estimator.reset()
+        self.arm.payload.drop()
         self._rest(robot, terms, reason)
 
     def _stop(self, rule: Rule, time: float, reason: str) -> None:
         if self.state is not ControllerState.STOPPED or rule is Rule.STOP:
             self.reason = self.interventions.note(rule, time, reason)
         self.state = ControllerState.STOPPED
+        self.arm.payload.drop()
         self._authority.release()
         self._answer = None
         if self.move is not None:
@@ -340,10 +343,14 @@ class ControlLoop:
         self.hand.stop()
 
 
+def _hold(robot: RobotState, mode: CommandMode = CommandMode.HOLD) -> RobotCommand:
+    return RobotCommand(robot.sequence, mode, np.zeros(N_JOINTS))
+
+
 @kernel
-def _jumped(before, position, fastest, elapsed):  # type: ignore[no-untyped-def]
-    """Whether a joint is further from where it was than its speed explains."""
-    for i in range(position.shape[0]):
-        if abs(position[i] - before[i]) > _JUMP + 1.5 * fastest[i] * elapsed:
-            return True
-    return False
+def _faster(velocity, speed):  # type: ignore[no-untyped-def]
+    """Whether a joint is faster than a speed."""
+    fastest = 0.0
+    for i in range(velocity.shape[0]):
+        fastest = max(fastest, abs(velocity[i]))
+    return fastest > speed

@@ -161,6 +161,30 @@ def transposed_product(a, b, out):  # type: ignore[no-untyped-def]
             out[i, j] = total
 
 
+@kernel
+def multiply(a, b, out):  # type: ignore[no-untyped-def]
+    """Out = a b, of 3 rows each."""
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = a[i, 0] * b[0, j] + a[i, 1] * b[1, j] + a[i, 2] * b[2, j]
+
+
+@kernel
+def rotation_of(vector, out):  # type: ignore[no-untyped-def]
+    """Rotation matrix of a turn about an axis: direction the axis, length the angle [rad]."""
+    square = vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2]
+    angle = math.sqrt(square)
+    if angle < 1e-6:
+        s, c = 1.0 - square / 6.0, 0.5 - square / 24.0
+    else:
+        s, c = math.sin(angle) / angle, (1.0 - math.cos(angle)) / square
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        out[i, i] = 1.0 - c * (vector[j] * vector[j] + vector[k] * vector[k])
+        out[i, j] = c * vector[i] * vector[j] - s * vector[k]
+        out[j, i] = c * vector[i] * vector[j] + s * vector[k]
+
+
 def identity(n: int) -> np.ndarray:
     """Read-only identity matrix of n rows."""
     matrix = np.eye(n)

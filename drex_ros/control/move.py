@@ -34,6 +34,10 @@ class Move:
         self.elapsed = time - self._started
         return self.trajectory.at(min(self.elapsed, self.trajectory.duration))
 
+    def step(self, seconds: float) -> Array:
+        """How far the set-point goes within some seconds from now [rad]. Shape (23,)."""
+        return self.trajectory.at(self.elapsed + seconds)[0] - self.trajectory.at(self.elapsed)[0]
+
     def judge(self, position: Array) -> None:
         """End it when the robot is there [rad], or cannot come there."""
         if self.elapsed < self.trajectory.duration:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from drex_ros.control.targets import Payload
+from drex_ros.kernel import kernel
 from drex_ros.robot.joints import Array
 from drex_ros.robot.terms import Terms
 
@@ -33,19 +34,28 @@ class PayloadWeight:
         """Hold this up from now on; a mass of 0 ends it."""
         self._goal = payload.mass
         if payload.mass > 0.0:
-            self._position = payload.position
+            self._position[:] = payload.position
 
     def drop(self) -> None:
         """There is nothing any more."""
         self._goal = self.mass = 0.0
 
-    def torque(self, terms: Terms, period: float) -> Array:
-        """Torques of the arm that hold it up [N m], shape (7,), a period [s] later."""
+    def add_torque(self, terms: Terms, period: float, effort: Array) -> None:
+        """Add what holds it up a period [s] later to torques of the arm [N m], shape (7,)."""
         step = _RATE * period
         self.mass += min(max(self._goal - self.mass, -step), step)
-        lever = terms.palm_rotation @ self._position
-        jacobian = terms.palm_jacobian
+        weight = self.mass * GRAVITY
+        _hold_up(terms.palm_rotation, terms.palm_jacobian, self._position, weight, effort)
+
+
+@kernel
+def _hold_up(rotation, jacobian, position, weight, effort):  # type: ignore[no-untyped-def]
+    """Add the torques by which a weight [N] at a position in the palm [m] is held."""
+    x, y = 0.0, 0.0
+    for k in range(3):
+        x += rotation[0, k] * position[k]
+        y += rotation[1, k] * position[k]
+    for i in range(effort.shape[0]):
         # A point at a lever r from the palm rises by v_z + w_x r_y - w_y r_x.
-        rise = jacobian[2] + jacobian[3] * lever[1] - jacobian[4] * lever[0]
-        torque: Array = (self.mass * GRAVITY) * rise
-        return torque
+        rise = jacobian[2, i] + jacobian[3, i] * y - jacobian[4, i] * x
+        effort[i] += weight * rise

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from drex_ros.control.matrices import rotation_vector
+from drex_ros.control.matrices import multiply, rotation_of, rotation_vector
 from drex_ros.kernel import kernel
-from drex_ros.robot.joints import Array
+from drex_ros.robot.joints import Array, constant
 
 SINGLE = 0.1
 """For the way to a target that does not come in a stream [s]."""
@@ -27,6 +27,7 @@ _PER_TARGET = 4.0  # w times the time between two targets
 _SMOOTH = 0.3  # weight of the newest interval in the mean of them
 _STOPPING = 40.0  # [1/s] w of a stop
 _RATE_CHANGE = 60.0  # [1/s^2] of w
+_NONE = constant((0.0,))
 
 
 class StreamClock:
@@ -54,73 +55,73 @@ class StreamClock:
         return self._interval or SINGLE
 
 
+# Rows of a follower's array, and places in its clock.
+_POSITION, _VELOCITY, _ACCELERATION, _CARROT, _FROM, _GOAL, _SPEED = range(7)
+_ALONG, _DURATION, _RATE, _RATE_GOAL = range(4)
+
+
 class JointFollower:
-    """Where joints should be now."""
+    """Where joints should be now.
+
+    All of it is in two arrays, for handing each to a compiled function costs 0.2 us.
+    """
 
     def __init__(self, position: Array, speed: Array) -> None:
         """At rest at a posture [rad]; speed is the greatest of each joint [rad/s]."""
-        self.position = position.copy()
+        self.rows = rows = np.zeros((7, position.shape[0]))
+        rows[_SPEED] = speed
+        self.clock = np.array((1.0, 1.0, _rate(SINGLE), _rate(SINGLE)))
+        self.position: Array = rows[_POSITION]
         """[rad]"""
-        self.velocity = np.zeros_like(position)
+        self.velocity = rows[_VELOCITY]
         """[rad/s]"""
-        self.acceleration = np.zeros_like(position)
+        self.acceleration = rows[_ACCELERATION]
         """[rad/s^2]"""
-        self.goal = position.copy()
+        self.carrot = rows[_CARROT]
+        """What the set-point follows [rad]."""
+        self.goal: Array = rows[_GOAL]
         """[rad]"""
-        self._speed = speed
-        self._carrot = position.copy()
-        self._from = position.copy()
-        self._along = 1.0
-        self._duration = 1.0
-        self._rate = self._rate_goal = _rate(SINGLE)
+        self.rest(position)
 
     def rest(self, position: Array) -> None:
         """Stand at a posture [rad] at once."""
-        for array in (self.position, self.goal, self._carrot, self._from):
-            array[:] = position
-        self.velocity[:] = 0.0
-        self.acceleration[:] = 0.0
-        self._along = 1.0
+        self.put(position, _NONE, _NONE)
 
     def go(self, goal: Array, duration: float) -> None:
         """Set out for a goal [rad], there after a duration [s], or later by the greatest speed."""
-        self._from[:] = self._carrot
+        self.rows[_FROM] = self.carrot
         self.goal[:] = goal
-        longest = float(np.max(np.abs(goal - self._carrot) / self._speed, initial=0.0))
-        self._duration = max(duration, longest, 1e-6)
-        self._along = 0.0
-        self._rate_goal = _rate(duration)
+        longest = float(np.max(np.abs(goal - self.carrot) / self.rows[_SPEED], initial=0.0))
+        self.clock[_DURATION] = max(duration, longest, 1e-6)
+        self.clock[_ALONG] = 0.0
+        self.clock[_RATE_GOAL] = _rate(duration)
 
     def stop(self) -> None:
         """Come to rest soon, without turning back."""
-        self._rate = self._rate_goal = _STOPPING
+        self.clock[_RATE] = self.clock[_RATE_GOAL] = _STOPPING
         # The spring to this point pulls as much as its damper at first: no jump of acceleration.
         self.goal[:] = self.position + (2.0 / _STOPPING) * self.velocity
-        self._carrot[:] = self.goal
-        self._along = 1.0
+        self.carrot[:] = self.goal
+        self.clock[_ALONG] = 1.0
 
     def put(self, position: Array, velocity: Array, acceleration: Array) -> None:
         """Be where somebody else leads it."""
         self.position[:], self.velocity[:] = position, velocity
         self.acceleration[:] = acceleration
-        self.goal[:] = self._carrot[:] = self._from[:] = position
-        self._along = 1.0
+        self.goal[:] = self.carrot[:] = self.rows[_FROM] = position
+        self.clock[_ALONG] = 1.0
 
     def advance(self, period: float) -> None:
         """Go on for one period [s]."""
-        self._along = min(self._along + period / self._duration, 1.0)
-        if self._rate != self._rate_goal:
-            # At once, it would make up for its whole lag at several times the speed.
-            change = _RATE_CHANGE * period
-            self._rate += min(max(self._rate_goal - self._rate, -change), change)
-        _follow(
-            *(self.position, self.velocity, self.acceleration, self._carrot),
-            *(self._from, self.goal, self._along, self._rate, period),
-        )
+        _follow(self.rows, self.clock, period)
 
     def keep_near(self, position: Array, reach: Array) -> bool:
         """Do not run ahead of the measured position [rad]; whether that changed something."""
-        return bool(_near(self.position, self.velocity, position, reach))
+        return bool(_near(self.rows, self.clock, position, reach))
+
+    def advance_near(self, period: float, position: Array, reach: Array) -> bool:
+        """Both in one: go on, and do not run ahead."""
+        return bool(_follow_near(self.rows, self.clock, period, position, reach))
 
 
 class PoseFollower:
@@ -129,14 +130,15 @@ class PoseFollower:
     def __init__(self, speed: float, turning: float) -> None:
         """Greatest speed [m/s] and rate of turning [rad/s]."""
         self._place = JointFollower(np.zeros(3), np.full(3, speed))
-        self.rotation = np.eye(3)
-        self.goal_rotation = np.eye(3)
+        # Rotation and goal, velocity and acceleration in one array, as those of a follower.
+        self._pose = np.zeros((10, 3))
+        self.rotation, self.goal_rotation = self._pose[:3], self._pose[3:6]
+        self.rotation[:] = self.goal_rotation[:] = np.eye(3)
         # The turn still to go from the goal back to the set-point, as a vector that shrinks.
         self._turn = JointFollower(np.zeros(3), np.full(3, turning))
-        self._ahead = np.zeros(3)
-        self.velocity = np.zeros(6)
+        self.velocity = self._pose[6:8].reshape(6)
         """Linear [m/s] and angular [rad/s]. Shape (6,)."""
-        self.acceleration = np.zeros(6)
+        self.acceleration = self._pose[8:].reshape(6)
         """[m/s^2, rad/s^2] Shape (6,)."""
 
     @property
@@ -171,7 +173,7 @@ class PoseFollower:
         goal = np.empty((3, 3))
         rotation_of(self._turn.goal, goal)
         self._rebase(goal @ self.goal_rotation)
-        self._turn.goal[:] = self._turn._carrot[:] = 0.0
+        self._turn.goal[:] = self._turn.carrot[:] = 0.0
 
     def put(self, position: Array, rotation: Array, velocity: Array, acceleration: Array) -> None:
         """Be where somebody else leads it."""
@@ -182,12 +184,8 @@ class PoseFollower:
 
     def advance(self, period: float) -> None:
         """Go on for one period [s]."""
-        self._place.advance(period)
-        self._turn.advance(period)
-        self.velocity[:3], self.velocity[3:] = self._place.velocity, self._turn.velocity
-        self.acceleration[:3] = self._place.acceleration
-        self.acceleration[3:] = self._turn.acceleration
-        _turned(self._turn.position, self.goal_rotation, self.rotation)
+        _follow_pose(self._place.rows, self._place.clock, self._turn.rows, self._turn.clock,
+                     self._pose, period)  # fmt: skip
 
     def keep_near(self, position: Array, rotation: Array, reach: Array, turn: float) -> bool:
         """Do not run ahead of the measured pose; whether that changed something.
@@ -198,35 +196,30 @@ class PoseFollower:
             reach: how far the set-point may be ahead along each axis [m]. Shape (3,).
             turn: how far it may be turned ahead [rad].
         """
-        cut = self._place.keep_near(position, reach)
-        ahead = self._ahead
-        angle = _turn_ahead(self.rotation, rotation, ahead)
-        if angle <= turn:
-            return cut
-        nearer = np.empty((3, 3))
-        rotation_of(ahead * (turn / angle), nearer)
-        self.rotation[:] = nearer @ rotation
-        rotation_vector(self.rotation @ self.goal_rotation.T, self._turn.position)
-        self._turn.velocity[:] = 0.0
-        return True
+        return bool(
+            _near_pose(
+                *(self._place.rows, self._place.clock, self._turn.rows, self._turn.clock),
+                *(self._pose, position, rotation, reach, turn),
+            )
+        )
 
     def _rebase(self, goal: Array) -> None:
         """Count the turn that is left from another goal; the set-point stays where it is."""
         turn, velocity = np.empty(3), self._turn.velocity.copy()
         acceleration = self._turn.acceleration.copy()
         carrot = np.empty((3, 3))
-        rotation_of(self._turn._carrot, carrot)
+        rotation_of(self._turn.carrot, carrot)
         left = np.empty(3)
         rotation_vector(carrot @ self.goal_rotation @ goal.T, left)
         rotation_vector(self.rotation @ goal.T, turn)
         self.goal_rotation[:] = goal
         self._turn.rest(turn)
         self._turn.velocity[:], self._turn.acceleration[:] = velocity, acceleration
-        self._turn._carrot[:] = left
+        self._turn.carrot[:] = left
 
     def _share_duration(self) -> None:
-        longest = max(self._place._duration, self._turn._duration)
-        self._place._duration = self._turn._duration = longest
+        place, turn = self._place.clock, self._turn.clock
+        place[_DURATION] = turn[_DURATION] = max(place[_DURATION], turn[_DURATION])
 
 
 def _rate(duration: float) -> float:
@@ -240,71 +233,102 @@ def within(value: Array, size: Array) -> Array:
 
 
 @kernel
-def _follow(position, velocity, acceleration, carrot, start, goal, along, rate, period):  # type: ignore[no-untyped-def]
+def _follow(rows, clock, period):  # type: ignore[no-untyped-def]
     """One period of the critically damped spring, solved exactly for a carrot that stands."""
+    along = clock[_ALONG] = min(clock[_ALONG] + period / clock[_DURATION], 1.0)
+    if clock[_RATE] != clock[_RATE_GOAL]:
+        # At once, it would make up for its whole lag at several times the speed.
+        change = _RATE_CHANGE * period
+        clock[_RATE] += min(max(clock[_RATE_GOAL] - clock[_RATE], -change), change)
+    rate = clock[_RATE]
     decay = np.exp(-rate * period)
-    for i in range(position.shape[0]):
+    for i in range(rows.shape[1]):
+        carrot = rows[_GOAL, i]
         if along < 1.0:
-            carrot[i] = start[i] + along * (goal[i] - start[i])
-        else:
-            carrot[i] = goal[i]
-        error = position[i] - carrot[i]
-        drive = velocity[i] + rate * error
+            carrot = rows[_FROM, i] + along * (carrot - rows[_FROM, i])
+        error = rows[_POSITION, i] - carrot
+        drive = rows[_VELOCITY, i] + rate * error
         left = (error + drive * period) * decay
-        velocity[i] = drive * decay - rate * left
-        position[i] = carrot[i] + left
-        acceleration[i] = -rate * (2.0 * velocity[i] + rate * left)
+        velocity = drive * decay - rate * left
+        rows[_POSITION, i] = carrot + left
+        rows[_VELOCITY, i] = velocity
+        rows[_ACCELERATION, i] = -rate * (2.0 * velocity + rate * left)
+        rows[_CARROT, i] = carrot
 
 
 @kernel
-def _near(position, velocity, measured, reach):  # type: ignore[no-untyped-def]
+def _near(rows, clock, measured, reach):  # type: ignore[no-untyped-def]
+    """Hold set-points near. One that is held stands, and its carrot waits: it shall not leap."""
     cut = False
-    for i in range(position.shape[0]):
-        ahead = position[i] - measured[i]
+    for i in range(rows.shape[1]):
+        ahead = rows[_POSITION, i] - measured[i]
         if abs(ahead) > reach[i]:
-            position[i] = measured[i] + (reach[i] if ahead > 0.0 else -reach[i])
-            if velocity[i] * ahead > 0.0:
-                velocity[i] = 0.0
+            rows[_POSITION, i] = measured[i] + (reach[i] if ahead > 0.0 else -reach[i])
+            if rows[_VELOCITY, i] * ahead > 0.0:
+                rows[_VELOCITY, i] = 0.0
+            if rows[_ACCELERATION, i] * ahead > 0.0:
+                rows[_ACCELERATION, i] = 0.0
+            rows[_CARROT, i] = rows[_POSITION, i]
             cut = True
+    if cut:
+        _set_out_again(rows, clock)
     return cut
 
 
 @kernel
-def _turned(vector, goal, out):  # type: ignore[no-untyped-def]
-    """Out = exp(vector) goal."""
-    turn = np.empty((3, 3))
-    rotation_of(vector, turn)
-    for i in range(3):
-        for j in range(3):
-            out[i, j] = turn[i, 0] * goal[0, j] + turn[i, 1] * goal[1, j] + turn[i, 2] * goal[2, j]
+def _set_out_again(rows, clock):  # type: ignore[no-untyped-def]
+    """Go on to the goal from the carrot, no faster than before: it may have been moved."""
+    longest = (1.0 - clock[_ALONG]) * clock[_DURATION]
+    for i in range(rows.shape[1]):
+        rows[_FROM, i] = rows[_CARROT, i]
+        longest = max(longest, abs(rows[_GOAL, i] - rows[_CARROT, i]) / rows[_SPEED, i])
+    clock[_DURATION] = max(longest, 1e-6)
+    clock[_ALONG] = 0.0
 
 
 @kernel
-def _turn_ahead(rotation, measured, out):  # type: ignore[no-untyped-def]
-    """Write the turn from the measured rotation to another to out; its angle [rad]."""
-    turn = np.empty((3, 3))
-    for i in range(3):
-        for j in range(3):
-            turn[i, j] = (
-                rotation[i, 0] * measured[j, 0]
-                + rotation[i, 1] * measured[j, 1]
-                + rotation[i, 2] * measured[j, 2]
-            )
-    rotation_vector(turn, out)
-    return np.sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2])
+def _follow_near(rows, clock, period, measured, reach):  # type: ignore[no-untyped-def]
+    _follow(rows, clock, period)
+    return _near(rows, clock, measured, reach)
 
 
 @kernel
-def rotation_of(vector, out):  # type: ignore[no-untyped-def]
-    """Rotation matrix of a turn about an axis: direction the axis, length the angle [rad]."""
-    square = vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2]
-    angle = np.sqrt(square)
-    if angle < 1e-6:
-        s, c = 1.0 - square / 6.0, 0.5 - square / 24.0
-    else:
-        s, c = np.sin(angle) / angle, (1.0 - np.cos(angle)) / square
+def _follow_pose(place, place_clock, turn, turn_clock, pose, period):  # type: ignore[no-untyped-def]
+    """Place and turn of the palm; pose has rotation and goal, velocity and acceleration."""
+    _follow(place, place_clock, period)
+    _follow(turn, turn_clock, period)
     for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        out[i, i] = 1.0 - c * (vector[j] * vector[j] + vector[k] * vector[k])
-        out[i, j] = c * vector[i] * vector[j] - s * vector[k]
-        out[j, i] = c * vector[i] * vector[j] + s * vector[k]
+        pose[6, i], pose[7, i] = place[_VELOCITY, i], turn[_VELOCITY, i]
+        pose[8, i], pose[9, i] = place[_ACCELERATION, i], turn[_ACCELERATION, i]
+    left = np.empty((3, 3))
+    rotation_of(turn[_POSITION], left)
+    multiply(left, pose[3:6], pose[:3])
+
+
+@kernel
+def _near_pose(  # type: ignore[no-untyped-def]
+    place, place_clock, turn, turn_clock, pose, position, rotation, reach, most
+):
+    """Do not run ahead of a measured position and rotation; whether that changed something."""
+    cut = _near(place, place_clock, position, reach)
+    if cut:
+        pose[6, :] = place[_VELOCITY]
+        pose[8, :] = place[_ACCELERATION]
+    ahead = np.empty(3)
+    between = np.empty((3, 3))
+    multiply(pose[:3], rotation.T, between)
+    rotation_vector(between, ahead)
+    angle = np.sqrt(ahead[0] * ahead[0] + ahead[1] * ahead[1] + ahead[2] * ahead[2])
+    if angle <= most:
+        return cut
+    for i in range(3):
+        ahead[i] *= most / angle
+        turn[_VELOCITY, i] = turn[_ACCELERATION, i] = 0.0
+        pose[7, i] = pose[9, i] = 0.0
+    rotation_of(ahead, between)
+    multiply(between, rotation, pose[:3])
+    multiply(pose[:3], pose[3:6].T, between)
+    rotation_vector(between, turn[_POSITION])
+    turn[_CARROT, :] = turn[_POSITION]
+    _set_out_again(turn, turn_clock)
+    return True

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from drex_ros.control.hand_law import dot
 from drex_ros.control.interventions import Interventions, Rule
 from drex_ros.control.matrices import cholesky, cholesky_solve
 from drex_ros.kernel import kernel
 from drex_ros.robot.joints import (
-    HAND,
     JOINT_NAMES,
     LIMITS,
     N_ARM,
@@ -38,18 +38,20 @@ from drex_ros.robot.terms import Terms
 
 WALL = constant(N_ARM * (0.03,) + N_HAND * (0.015,))
 """How far before its stop a joint is turned back [rad]."""
-SPEED_SHARE = 0.8
+SPEED_SHARE = 0.7
 """Of the velocity limits, that torques drive a joint to."""
 
 _WALL_STIFFNESS = constant((300, 300, 300, 300, 100, 60, 40) + N_HAND * (10.0,))  # [N m/rad]
 _FINGER_TIME = 0.005  # [s] in which a finger's joint may come to its greatest speed
 # [N m/s]; of the hand the maker states none: here from nothing to all it has in 14 ms.
 _RATE = constant(N_ARM * (np.inf,) + N_HAND * (50.0,))
-_DEAD_TIME = 0.016  # [s] from a speed to the torque that answers it: filter, cycle and delay
+_DEAD_TIME = 0.02  # [s] from a speed to the torque that answers it: filter, cycle and delay
 _BRAKE_SHARE = 0.3  # of the greatest torque, that braking before a wall counts on
 _TURNS = 5
 _CREEP = 0.02  # [rad/s] at which a joint may come to its wall
 _RULES = (Rule.JOINT_POSITION, Rule.JOINT_VELOCITY, Rule.EFFORT, Rule.EFFORT_RATE)
+_LEVER = 5e-3  # [m] that a straight finger counts as having along itself, not none
+_NOTHING = 1e-30  # [N m] of a difference that has faded: smaller numbers only take time
 _LONGEST_SILENCE = 0.1  # [s] after which a rule that acts on says so in words again
 
 
@@ -90,11 +92,15 @@ class Supervisor:
     """Limits the torques of one controller."""
 
     def __init__(self, envelope: Envelope, interventions: Interventions) -> None:
-        self._envelope = envelope
         self._interventions = interventions
-        self._effort = np.zeros(N_JOINTS)
         self._by_rule = np.zeros(N_JOINTS, dtype=np.int64)
-        self._load = np.zeros(N_JOINTS)
+        # In one array: each that is handed to a compiled function costs 0.2 us.
+        self._limits = np.stack(
+            (
+                *(envelope.lower, envelope.upper, envelope.velocity),
+                *(envelope.effort, envelope.effort_rate, _WALL_STIFFNESS),
+            )
+        )
 
     def limit(
         self,
@@ -109,8 +115,6 @@ class Supervisor:
     ) -> tuple[Array, bool]:
         """Torques that the robot may be told [N m], shape (23,), and whether any was changed.
 
-        The array is the supervisor's own and is overwritten by the next call.
-
         Args:
             effort: what the law asks for [N m].
             previous: what the robot says that it was told last [N m].
@@ -121,21 +125,19 @@ class Supervisor:
             period: since the last command [s].
             time: of this state [s].
         """
-        envelope = self._envelope
-        # The hand carries its own weight by these torques, so its corridor lies around it.
-        self._load[HAND] = terms.gravity[HAND]
+        limited = np.empty(N_JOINTS)
         changed = _corridor(
             *(effort, previous, told, position, velocity),
-            *(terms.mass, terms.coriolis, self._load),
-            *(envelope.lower, envelope.upper, envelope.velocity),
-            *(envelope.effort, envelope.effort_rate, _WALL_STIFFNESS),
-            *(period, self._effort, self._by_rule),
+            *(terms.mass, terms.coriolis, terms.gravity),
+            *(self._limits, period, limited, self._by_rule),
         )
         if changed:
-            self._note(effort, position, velocity, time)
-        return self._effort, bool(changed)
+            self._note(effort, limited, position, velocity, time)
+        return limited, changed
 
-    def _note(self, effort: Array, position: Array, velocity: Array, time: float) -> None:
+    def _note(
+        self, effort: Array, limited: Array, position: Array, velocity: Array, time: float
+    ) -> None:
         for number, rule in enumerate(_RULES, start=1):
             joints = np.flatnonzero(self._by_rule == number)
             if joints.size == 0:
@@ -146,18 +148,95 @@ class Supervisor:
                 j = int(joints[0])
                 record.reason = (
                     f'{JOINT_NAMES[j]} at {position[j]:.3f} rad and {velocity[j]:.2f} rad/s: '
-                    f'{effort[j]:.3g} N m became {self._effort[j]:.3g} N m'
+                    f'{effort[j]:.3g} N m became {limited[j]:.3g} N m'
                 )
             record.time = time
 
 
+def limit_fingertip_force(terms: Terms, effort: Array, limit: float) -> tuple[Array, bool]:
+    """Torques [N m] with which no fingertip presses with more than the limit [N].
+
+    Args:
+        terms: of the whole robot, at this state.
+        effort: torques of the hand without its weight, shape (16,).
+        limit: greatest force of a fingertip [N].
+
+    Returns:
+        The torques, those of a finger that is too strong made smaller in proportion, and whether
+        there is such a finger.
+    """
+    result = effort.copy()
+    return result, limit_fingertips(terms.tip_jacobian, limit, result)
+
+
+@kernel
+def join_efforts(  # type: ignore[no-untyped-def]
+    arm, hand, blend, begins, fade, commanded, gravity, tip_jacobian, finger_force, effort
+):
+    """Write the torques of both laws to effort, blended, fingertips no stronger than they may.
+
+    Returns:
+        Whether all are finite, and whether a fingertip would have been too strong.
+    """
+    first, n = arm.shape[0], effort.shape[0]
+    total = 0.0
+    for i in range(n):
+        law = arm[i] if i < first else hand[i - first]
+        # Begin with the torques that there were; the difference to the law's fades.
+        left = fade * (commanded[i] - law if begins else blend[i])
+        blend[i] = left if abs(left) > _NOTHING else 0.0
+        effort[i] = law + blend[i]
+        total += effort[i]
+    if not math.isfinite(total):
+        return False, False
+    pressing = np.empty(n - first)
+    for i in range(first, n):
+        pressing[i - first] = effort[i] - gravity[i]
+    cut = limit_fingertips(tip_jacobian, finger_force, pressing)
+    if cut:
+        for i in range(first, n):
+            effort[i] = pressing[i - first] + gravity[i]
+    return True, cut
+
+
+@kernel
+def limit_fingertips(jacobians, limit, effort):  # type: ignore[no-untyped-def]
+    """Make the torques of fingers that are too strong smaller; whether there is one."""
+    limited = False
+    square = np.empty((3, 3))
+    force = np.empty(3)
+    for i in range(4):
+        jacobian = jacobians[i]
+        torque = effort[4 * i : 4 * i + 4]
+        # Least squares of J^T f = torque: J J^T f = J torque.
+        for k in range(3):
+            force[k] = dot(jacobian[k], torque)
+            for m in range(3):
+                square[k, m] = dot(jacobian[k], jacobian[m])
+            square[k, k] += _LEVER**2
+        cholesky(square, square)
+        cholesky_solve(square, force)
+        size = math.sqrt(dot(force, force))
+        if size > limit:
+            for a in range(4):
+                torque[a] *= limit / size
+            limited = True
+    return limited
+
+
 @kernel
 def _corridor(  # type: ignore[no-untyped-def]
-    effort, previous, told, position, velocity, mass, coriolis, load,
-    lower, upper, fastest, strongest, change, wall, period, out, by_rule,
+    effort, previous, told, position, velocity, mass, coriolis, gravity, limits, period, out,
+    by_rule,
 ):  # fmt: skip
     """Cut each torque to its corridor; by_rule tells which rule decided first (0: none)."""
+    lower, upper, fastest = limits[0], limits[1], limits[2]
+    strongest, change, wall = limits[3], limits[4], limits[5]
     n = effort.shape[0]
+    load = np.zeros(N_JOINTS)
+    # The hand carries its own weight by these torques, so its corridor lies around it.
+    for i in range(N_ARM, n):
+        load[i] = gravity[i]
     for i in range(n):
         q, v = position[i], velocity[i]
         damping = 2.0 * math.sqrt(wall[i] * mass[i, i])
@@ -176,14 +255,14 @@ def _corridor(  # type: ignore[no-untyped-def]
         high = load[i] + reach * (up - velocity[i])
         low = load[i] - reach * (down + velocity[i])
         _cut(out, by_rule, i, low, high, 2 if min(up, down) == fastest[i] else 1)
-    changed = 0
+    changed = False
     for i in range(n):
         _cut(out, by_rule, i, -strongest[i], strongest[i], 3)
         step = change[i] * period
         low, high = _step_range(previous[i], told[i], step)
         _cut(out, by_rule, i, low, high, 4)
         if by_rule[i] != 0:
-            changed += 1
+            changed = True
     return changed
 
 
@@ -228,16 +307,16 @@ def _keep_arm_speed(  # type: ignore[no-untyped-def]
     factor = np.empty((N_ARM, N_ARM))
     cholesky(mass[:N_ARM, :N_ARM], factor)
     wanted, off = np.empty(N_ARM), np.empty(N_ARM)
-    longest = 0.0
-    for i in range(N_ARM):
-        longest = max(longest, min(abs(out[i]), strongest[i]) / change[i])
-    horizon = _DEAD_TIME + 0.7 * longest
+    asked = out[:N_ARM].copy()
+    horizon = _DEAD_TIME
     for turn in range(_TURNS):
         for i in range(N_ARM):
-            if turn > 0:
-                low, high = _step_range(previous[i], told[i], change[i] * period)
-                out[i] = min(max(out[i], low, -strongest[i]), high, strongest[i])
+            # Only what the motors can give in this cycle tells how fast the joints will be.
+            low, high = _step_range(previous[i], told[i], change[i] * period)
+            out[i] = min(max(out[i], low, -strongest[i]), high, strongest[i])
             wanted[i] = out[i] - coriolis[i]
+            if turn == 0:
+                horizon = max(horizon, _DEAD_TIME + abs(out[i]) / change[i])
         cholesky_solve(factor, wanted)
         found = False
         for i in range(N_ARM):
@@ -250,7 +329,10 @@ def _keep_arm_speed(  # type: ignore[no-untyped-def]
                 if by_rule[i] == 0:
                     by_rule[i] = 2 if min(up, down) == fastest[i] else 1
         if not found:
-            return
+            break
         for i in range(N_ARM):
             for j in range(N_ARM):
                 out[i] += mass[i, j] * off[j]
+    for i in range(N_ARM):
+        if by_rule[i] == 0 and out[i] != asked[i]:
+            by_rule[i] = 3 if abs(out[i]) == strongest[i] else 4

@@ -18,7 +18,7 @@ import ruckig
 from drex_ros.control.trajectory_kernels import along, excess, integrate, pieces_at, spline
 from drex_ros.robot.joints import ARM, HAND, LIMITS, N_ARM, N_HAND, N_JOINTS, Array, constant
 
-TOP_SPEED = constant(0.75 * LIMITS.velocity)
+TOP_SPEED = constant(0.65 * LIMITS.velocity)
 """Of set-points [rad/s]: less than the supervisor lets torques drive joints to. Shape (23,)."""
 # Half of the arm's own limits [rad/s^2]: they take 55 % of its torque at most.
 _ACCELERATION = constant((7.5, 3.75, 5.0, 6.25, 7.5, 10.0, 10.0) + N_HAND * (100.0,))

@@ -203,6 +203,7 @@ class HybridImpedanceController(ManagedNode):
             'targets accepted': str(controller.targets_accepted),
             'targets refused': str(controller.targets_refused),
             'limits applied': str(controller.limits_applied),
+            'payload held up [kg]': f'{controller.arm.payload.mass:.3f}',
         }
         for rule, record in controller.interventions.records.items():
             values[str(rule)] = f'{record.count} {record.reason}'.strip()

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from grasping import GRASP
 
-from drex_ros.control.hand_law import hand_effort, hand_memory, limit_fingertip_force, press
+from drex_ros.control.hand_law import hand_effort, hand_memory, press
+from drex_ros.control.supervisor import limit_fingertip_force
 from drex_ros.control.targets import FingerForce
 from drex_ros.robot.dynamics import Dynamics
 from drex_ros.robot.joints import FINGERS, HAND, LIMITS, N_HAND, N_JOINTS

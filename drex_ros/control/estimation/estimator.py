@@ -162,19 +162,14 @@ class Estimator:
             self._begin(robot, terms)
             return self._estimates
         estimates = self._estimates
-        mass, sigma, tared = _estimate(
-            self._memory,
-            self._flags,
-            robot.position,
-            robot.effort,
-            robot.effort_commanded,
-            terms,
-            elapsed,
-            dithered,
-            not moving_target,
-        )
+        # One by one: a tuple of arrays takes longer to hand over than its arrays.
+        mass, sigma, tared, finite = _estimate(
+            self._memory, self._flags, robot.position, robot.effort, robot.effort_commanded,
+            terms.mass, terms.gravity, terms.coriolis, terms.palm_rotation, terms.palm_jacobian,
+            terms.tip_jacobian, elapsed, dithered, not moving_target,
+        )  # fmt: skip
         estimates.payload_mass, estimates.payload_sigma, estimates.tared = mass, sigma, tared
-        if not math.isfinite(float(estimates.external_torque.sum())):
+        if not finite:
             self._heal()
         return estimates
 
@@ -203,38 +198,29 @@ class Estimator:
 
 @kernel
 def _estimate(  # type: ignore[no-untyped-def]
-    memory, flags, position, effort, commanded, terms, period, dithered, resting
-):
-    """One cycle of all estimators; mass and sigma of the payload [kg], and whether it is tared."""
+    memory, flags, position, effort, commanded, mass, gravity, coriolis, palm_rotation,
+    palm_jacobian, tip_jacobian, period, dithered, resting,
+):  # fmt: skip
+    """One cycle of all estimators.
+
+    Returns:
+        Mass and sigma of the payload [kg], whether it is tared, whether all is finite.
+    """
     views = split(memory)
     momentum, friction, contacts = views.momentum, views.friction, views.contacts
     payload, slip = views.payload, views.slip
-    observe(
-        momentum,
-        terms.mass,
-        terms.gravity,
-        terms.coriolis,
-        position,
-        effort,
-        commanded,
-        period,
-    )
+    observe(momentum, mass, gravity, coriolis, position, effort, commanded, period)
     velocity = momentum.mean_velocity
     follow_friction(friction, momentum, period, dithered)
     add_friction(momentum, friction.torque, period)
     weigh(
-        payload,
-        position,
-        friction.drift,
-        terms.palm_rotation,
-        terms.palm_jacobian,
-        momentum.external,
-        friction.sigma,
-        period,
-    )
+        payload, position, friction.drift, palm_rotation, palm_jacobian, momentum.external,
+        friction.sigma, period,
+    )  # fmt: skip
     external, sigma = views.external, views.sigma
     tared = payload.status[TARED] > 0.5
     bias = _TARED_BIAS if tared else _ARM_BIAS
+    finite = True
     for i in range(external.shape[0]):
         external[i] = momentum.external[i]
         variance = friction.sigma[i] ** 2 + _NOISE**2
@@ -243,12 +229,11 @@ def _estimate(  # type: ignore[no-untyped-def]
             if tared:
                 external[i] -= payload.tare[i]
         sigma[i] = np.sqrt(variance)
-    estimate_contacts(contacts, terms.tip_jacobian, external, sigma)
-    estimate_wrench(terms.palm_jacobian, external, sigma, views.wrench, views.wrench_sigma)
-    detect_slip(
-        slip, terms.tip_jacobian, velocity, contacts.force, contacts.touching, resting, period
-    )
+        finite &= math.isfinite(external[i])
+    estimate_contacts(contacts, tip_jacobian, external, sigma)
+    estimate_wrench(palm_jacobian, external, sigma, views.wrench, views.wrench_sigma)
+    detect_slip(slip, tip_jacobian, velocity, contacts.force, contacts.touching, resting, period)
     for finger in range(flags.shape[1]):
         flags[0, finger] = contacts.touching[finger] > 0.5
         flags[1, finger] = slip.left[finger] > 0.0
-    return payload.status[MASS], payload.status[SIGMA], tared
+    return payload.status[MASS], payload.status[SIGMA], tared, finite
