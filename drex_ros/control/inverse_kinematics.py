@@ -123,7 +123,7 @@ def distinct(attempts: list[Attempt], start: Array) -> list[Array]:
 def out_of_reach(attempts: list[Attempt]) -> str:
     """Why no attempt succeeded, in words."""
     best = min(attempts, key=lambda attempt: attempt.distance + _TURN * attempt.angle)
-    short = f'{100.0 * best.distance:.2g} cm' if best.distance > 5e-5 else ''
+    short = f'{100.0 * best.distance:.3g} cm' if best.distance > 5e-5 else ''
     turned = f'{np.degrees(best.angle):.2g} deg' if best.angle > 5e-4 else ''
     rest = ' and '.join(filter(None, (short, turned)))
     if not rest:

@@ -107,6 +107,7 @@ class HybridImpedanceController(ManagedNode):
         taken = time.perf_counter()
         controller = self._controller
         before = (controller.state, controller.reason)
+        was_silent = bool(self._silence())
         robot = robot_state(message)
         command = controller.update(robot, age=self._age(robot.time))
         fill_command(self._command, command, message)
@@ -116,7 +117,7 @@ class HybridImpedanceController(ManagedNode):
         self._last_latency = time.perf_counter() - taken
         self._moves.step(robot.time)
         due = robot.time >= self._status_due or robot.time < self._status_due - 1.0
-        if due or (controller.state, controller.reason) != before:
+        if due or was_silent or (controller.state, controller.reason) != before:
             self._status_due = robot.time + 1.0 / self.params.status_rate
             self._publish_status()
 

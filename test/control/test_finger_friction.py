@@ -68,8 +68,8 @@ def test_a_falling_force_swings_less_than_it_presses(wanted):
 
 def test_a_stream_of_forces_does_not_shake(wanted):
     memory = friction_memory()
-    for share in np.linspace(0.2, 1.0, 200):
-        assert not added(memory, share * wanted, cycles=5).any()
+    for share in np.linspace(0.2, 1.0, 20):  # 25 Hz
+        assert not added(memory, share * wanted, cycles=20).any()
 
 
 def test_motion_is_helped_on_its_way(wanted):

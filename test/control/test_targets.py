@@ -100,7 +100,7 @@ def test_taken(target):
             'arm_effort of panda_joint5 is 13 N m, must be in -12 .. 12',
         ),
         (arm(mode=EFFORT), 'arm_mode JOINT_EFFORT without arm_effort'),
-        (arm(damping_ratio=np.nan), 'arm_damping_ratio is nan, must be in 0.1 .. 2'),
+        (arm(damping_ratio=np.nan), 'arm_damping_ratio is nan, must be in 0.3 .. 2'),
         (
             arm(mode=FORCE),
             'arm_mode is HYBRID_FORCE, must be one of: '

@@ -85,7 +85,7 @@ def test_nothing_is_dropped_when_the_controller_goes(robot):
         robot.step()
     assert robot.read().mode is RobotMode.STOPPED
     assert grasp.object_in_palm().shift(before) < 1e-3
-    successor = Controller(Dynamics(), controller_settings())
+    successor = Controller(Dynamics(), controller_settings('right'))
     for _ in range(1000):
         assert robot.write(successor.update(robot.read())), robot.read().reason
         robot.step()
