@@ -201,8 +201,12 @@ def join_efforts(  # type: ignore[no-untyped-def]
 
 @kernel
 def limit_fingertips(jacobians, limit, effort):  # type: ignore[no-untyped-def]
-    """Make the torques of fingers that are too strong smaller; whether there is one."""
+    """Make the torques of fingers that are too strong smaller; whether there is one.
+
+    The thumb bears what the others press with together, so their sum counts for each of them.
+    """
     limited = False
+    sizes = np.empty(4)
     square = np.empty((3, 3))
     force = np.empty(3)
     for i in range(4):
@@ -216,10 +220,13 @@ def limit_fingertips(jacobians, limit, effort):  # type: ignore[no-untyped-def]
             square[k, k] += _LEVER**2
         cholesky(square, square)
         cholesky_solve(square, force)
-        size = math.sqrt(dot(force, force))
+        sizes[i] = math.sqrt(dot(force, force))
+    together = sizes[0] + sizes[1] + sizes[2]
+    for i in range(4):
+        size = together if i < 3 else sizes[3]
         if size > limit:
-            for a in range(4):
-                torque[a] *= limit / size
+            for a in range(4 * i, 4 * i + 4):
+                effort[a] *= limit / size
             limited = True
     return limited
 
