@@ -132,6 +132,8 @@ class HybridImpedanceController(ManagedNode):
 
     def _on_target(self, message: ControllerTarget, info: Any) -> None:
         controller = self._controller
+        if controller.source != message.source:
+            self._one_publisher.forget()  # nobody commands under this name
         other = self._one_publisher.refusal(
             message.source,
             info['publication_sequence_number'] or 0,

@@ -25,6 +25,10 @@ class OnePublisher:
         self._number = 0
         self._time = -math.inf
 
+    def forget(self) -> None:
+        """The next message is the first one."""
+        self._time = -math.inf
+
     def refusal(self, source: str, number: int, time: float, silence: float) -> str:
         """Why a message is another publisher's; empty when it is not.
 

@@ -62,7 +62,8 @@ def stream(lab: Lab, target: ControllerTarget, duration: float, period: float) -
 @pytest.mark.parametrize('joint', [4, 6, 8, 12, 20])
 def test_torques_do_not_drive_a_joint_through_its_stop(lab: Lab, joint: int) -> None:
     stream(lab, torques(joint, 1.0), 2.0, 0.05)
-    assert lab.watch.counted('joint_position') > 0
+    # Its wall turns it back, or its speed ends the drive before.
+    assert sum(lab.watch.counted(rule) for rule in ('joint_position', 'joint_velocity')) > 0
     assert lab.watch.worst['position'] > 0.9
 
 
