@@ -14,7 +14,6 @@ from types import TracebackType
 
 from ros_session import (
     TIMEOUT,
-    Domain,
     Leftovers,
     kill_process,
     mapped_segments,
@@ -26,6 +25,8 @@ from ros_session import (
     session_processes,
     wait_until,
 )
+
+from drex_ros.domain import Domain
 
 __all__ = [
     'TIMEOUT',

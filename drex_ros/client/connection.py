@@ -86,9 +86,11 @@ class Connection(Closing):
                 return
             self._closed = True
             self._changed.notify_all()
+        # An executor must not be taken from under the thread that spins it.
+        self._executor.create_task(lambda: None)
+        self._thread.join()
         self._executor.shutdown()
         self._context.try_shutdown()
-        self._thread.join()
         for client in self._action_clients:
             client.destroy()  # else the node stays in the graph for as long as they live
         self._node.destroy_node()
@@ -271,4 +273,5 @@ class Connection(Closing):
 
     def _spin(self) -> None:
         with contextlib.suppress(ExternalShutdownException):
-            self._executor.spin()
+            while not self._closed:
+                self._executor.spin_once()

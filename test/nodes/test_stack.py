@@ -159,7 +159,7 @@ def test_controller_killed_in_motion(stack, ros):
     goal = HOME.copy()
     goal[[0, 3]] += (1.2, 0.8)
     lab.aim_at(goal)
-    ros.spin_until(lambda: lab.state.velocity[[0, 3]].min() > 0.4, what='the arm to move')
+    ros.spin_until(lambda: lab.state.velocity[[0, 3]].min() > 0.2, what='the arm to move')
     moving, count = lab.state, len(lab.states)
     lab.processes['hybrid_impedance_controller'].kill()
     lab.wait_for_mode(RobotState.MODE_STOPPED)
@@ -190,7 +190,8 @@ def test_two_namespaces_do_not_mix(stack, ros):
     field.wait_for_start()
     before = field.state.position.copy()
     lab.move_to(bent())
-    np.testing.assert_allclose(field.state.position, before, atol=1e-3)
+    # It settles by a milliradian or two; the other one moved by half a radian.
+    np.testing.assert_allclose(field.state.position, before, atol=0.01)
     for one in (lab, field):
         names = {node.name for node in one.statuses[-1].nodes}
         assert names == {f'{one.namespace}/{name}' for name in NODES}

@@ -101,3 +101,29 @@ def test_builds_what_has_changed_and_nothing_else(
         workspace.build(Progress())
     assert not stale.exists()
     assert not workspace.stamp_path('drex_interfaces').exists()
+
+
+def test_laws_are_compiled_once_for_each_build(workspace: build.Workspace) -> None:
+    """A run that failed, or was cut short, counts as none."""
+    log = workspace.root / 'log/setup/compile.log'
+    (workspace.env.path / 'setup.bash').write_text('export PYTHONPATH="$PWD/../laws"\n')
+    program = workspace.root / 'laws/drex_ros/control/warm_up.py'
+    program.parent.mkdir(parents=True)
+
+    def compiled() -> bool:
+        log.unlink(missing_ok=True)
+        workspace.compile(Progress())
+        return log.is_file()
+
+    workspace.build(Progress())
+    program.write_text('raise SystemExit("no compiler")')
+    for _ in range(2):
+        with pytest.raises(SetupError, match='no compiler'):
+            compiled()
+    program.write_text('')
+    assert compiled()
+    assert not compiled()
+    (workspace.root / 'drex_ros/part.py').write_text('# changed')
+    workspace.build(Progress())
+    assert compiled()
+    assert not compiled()

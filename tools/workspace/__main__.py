@@ -48,7 +48,9 @@ def prepare(root: Path, progress: Progress) -> None:
         system.check_build_tools(interpreter, progress)
         env.make(progress)
     system.check_rendering(progress)
-    build.Workspace(root, env).build(progress)
+    workspace = build.Workspace(root, env)
+    workspace.build(progress)
+    workspace.compile(progress)
 
 
 def main() -> int:

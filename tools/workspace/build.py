@@ -68,9 +68,24 @@ class Workspace:
                 continue
             with progress.step(f'colcon build {package}', TIMES[package]):
                 self._build(package)
-            if package == 'drex_ros':
-                with progress.step('compile the control laws', 'up to half a minute'):
-                    self._compile()
+
+    def compile(self, progress: Progress) -> None:
+        """Have compiled what the controller would otherwise compile at its first start."""
+        stamp = self.root / 'install/.compiled'
+        wanted = self.stamp_path('drex_ros').read_text()
+        if stamp.is_file() and stamp.read_text() == wanted:
+            return
+        script = f'. "{self.env.path}/setup.bash" && exec python -m drex_ros.control.warm_up'
+        with progress.step('compile the control laws', 'about a minute'):
+            run(
+                ['bash', '-c', script],
+                self.root / 'log/setup/compile.log',
+                env=self.env.variables(),
+                cwd=self.root / 'install',
+            )
+        temporary = stamp.with_suffix('.tmp')
+        temporary.write_text(wanted)
+        temporary.replace(stamp)
 
     def _build(self, package: str) -> None:
         stamp = self.stamp_path(package)
@@ -96,16 +111,6 @@ class Workspace:
         temporary = stamp.with_suffix('.tmp')
         temporary.write_text(json.dumps({**wanted, 'installed': self._installed(package)}))
         temporary.replace(stamp)
-
-    def _compile(self) -> None:
-        """Have compiled what the controller would otherwise compile at its first start."""
-        script = f'. "{self.env.path}/setup.bash" && exec python -m drex_ros.control.warm_up'
-        run(
-            ['bash', '-c', script],
-            self.root / 'log/setup/compile.log',
-            env=self.env.variables(),
-            cwd=self.root / 'install',
-        )
 
     @staticmethod
     def _same_environment(stamp: Path, wanted: dict[str, str]) -> bool:
