@@ -74,11 +74,14 @@ class Kills:
         command = [sys.executable, __file__, '--send']
         lab = self.lab
         lab.processes[SENDER] = lab.start_process(command, env=node_environment())
+
+    def _wait_for_targets(self) -> None:
         tracking = ControllerStatus.STATE_TRACKING
-        lab.wait_for_status(lambda s: s.state == tracking, 'targets', START)
+        self.lab.wait_for_status(lambda s: s.state == tracking, 'targets', START)
 
     def _kill(self, victim: str) -> None:
         lab, watch = self.lab, self.lab.watch
+        self._wait_for_targets()  # a new node is not heard by the others at once
         lab.run(float(self.random.uniform(0.1, 1.5)))
         assert watch.last is not None
         before, at = len(watch.problems), watch.time

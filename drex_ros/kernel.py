@@ -35,7 +35,8 @@ def kernel(function: Callable[..., Any]) -> Any:
     # Where results are kept is read once, by the decorator; others keep their own place.
     numba.config.CACHE_DIR = before or str(_folder())
     try:
-        return numba.njit(cache=True)(function)
+        # A division by zero gives infinity, as in numpy, which the rules of safety see.
+        return numba.njit(cache=True, error_model='numpy')(function)
     finally:
         numba.config.CACHE_DIR = before
 

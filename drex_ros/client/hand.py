@@ -38,6 +38,8 @@ _CLOSING_STIFFNESS = 0.3  # [N m/rad] of fingers on their way to the object
 _GRIP_STIFFNESS = 1.0  # [N m/rad] of fingers that hold it
 _TOUCH_FORCE = 0.8  # [N] while closing
 _TOUCH_TIME = 0.2  # [s] that all fingers must have touched for
+_STILL = 0.02  # [rad] a finger that moves by less in the next [s] comes no further
+_STILL_TIME = 2.0
 _FORCE_RATE = 3.0  # [N/s]
 _FORCE_STEP = 0.25  # [N]; the controller goes from one to the next without a jump
 _SETTLING = 0.5  # [s] after the force has grown, before it is measured
@@ -175,15 +177,21 @@ class Hand:
 
     def _wait_for_touch(self, fingers: tuple[str, ...], wait: _Wait) -> None:
         """Wait until all of the fingers have touched something for a while."""
-        since = math.nan
+        since = still_since = math.nan
         missing = list(fingers)
+        posture = np.full(N_HAND, np.inf)
 
         def touching(status: ControllerStatus) -> bool | None:
-            nonlocal since, missing
+            nonlocal since, still_since, missing, posture
             self._check_grip(status)
             felt = _touches(status)
             missing = [name for name in fingers if not (felt and felt[name].in_contact)]
             now = seconds(status.header.stamp)
+            measured = self._drex.last_position()
+            if measured is not None and np.abs(measured[HAND] - posture).max() > _STILL:
+                posture, still_since = measured[HAND], now
+            elif missing and now - still_since > _STILL_TIME:
+                raise DrexError(f'{_these(missing)} touched nothing, and came no further')
             if missing:
                 since = math.nan
             elif math.isnan(since):

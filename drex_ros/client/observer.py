@@ -9,10 +9,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
+import numpy as np
+
 from drex_interfaces.msg import ControllerStatus, SystemStatus
 from drex_interfaces.msg import RobotState as RobotStateMessage
 from drex_ros.client.connection import PATIENCE, Connection, DrexError, DrexTimeoutError
 from drex_ros.nodes.conversions import LATCHED, NEWEST, QUEUED, robot_state, seconds
+from drex_ros.robot.joints import Array
 from drex_ros.robot.state import RobotState
 
 T = TypeVar('T')
@@ -71,6 +74,10 @@ class Observer(Connection):
             lambda: self._nobody('robot/state'),
         )
         return robot_state(message)
+
+    def last_position(self) -> Array | None:
+        """Joint positions by the last robot state [rad], shape (23,), at once; None: none yet."""
+        return None if self._state is None else np.array(self._state.position)
 
     def status(self, timeout: float = PATIENCE) -> ControllerStatus:
         """The last controller status."""

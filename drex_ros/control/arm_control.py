@@ -16,7 +16,9 @@ from drex_ros.control.cartesian_impedance import (
 from drex_ros.control.friction_compensation import FrictionCompensation, FrictionModel
 from drex_ros.control.joint_impedance import joint_impedance
 from drex_ros.control.payload_weight import PayloadWeight
-from drex_ros.control.set_point import SINGLE, JointFollower, PoseFollower, within
+from drex_ros.control.plain_effort import PlainEffort
+from drex_ros.control.pose_set_point import PoseFollower
+from drex_ros.control.set_point import SINGLE, JointFollower, approach, loaded_rest, within
 from drex_ros.control.target_checks import MAX_CARTESIAN_STIFFNESS, MAX_STIFFNESS
 from drex_ros.control.targets import ArmTarget, Payload, TargetMode
 from drex_ros.control.trajectory import TOP_SPEED
@@ -28,8 +30,7 @@ from drex_ros.robot.state import RobotMode, RobotState
 from drex_ros.robot.terms import Terms
 
 _RAMP = 0.2  # [s] from no stiffness to the highest
-_STANDS = 0.1  # [rad/s] slower than this a joint stands
-_BEYOND = constant(N_ARM * (0.05,))  # [rad] that a spring may begin ahead by
+_BEYOND = 0.05  # [rad] that a spring may begin ahead by
 _LEAST_STIFFNESS = 1.0  # [N m/rad] that this is reckoned with
 _AHEAD = 0.3  # [rad] that a set-point may be ahead of the joint, and of its torque limit:
 _AHEAD_EFFORT = 0.8
@@ -79,10 +80,8 @@ class ArmControl:
         # Its arrays are the follower's own, so it is always that of the present.
         self._pose = PoseSetPoint(palm.position, palm.rotation, palm.velocity, palm.acceleration)
         self.payload = PayloadWeight()
-        self._effort = np.zeros(N_ARM)
+        self._plain = PlainEffort(_EFFORT_RATE, settings.effort_timeout)
         self._spring: Array | None = None  # what the law gave last, without friction
-        self._effort_until = 0.0
-        self._effort_goal = np.zeros(N_ARM)
         self._default_gains()
 
     def _default_gains(self) -> None:
@@ -130,24 +129,21 @@ class ArmControl:
     def resting_point(self, robot: RobotState) -> Array:
         """Where the joints shall rest so that they go on carrying what they carry now [rad].
 
-        A joint that stands although it is driven presses on something or bears a load: its
-        spring begins with the torque that it has, but for what friction may hold by itself.
+        That is the torque of the springs, but for what friction may hold by itself.
         """
         if self._spring is not None and robot.mode is RobotMode.EFFORT:
             load = self._spring
         else:
             told = robot.effort_commanded[ARM]
             load = told - within(told, self._friction.coulomb)
-        beyond = load / np.maximum(self._stiffness, _LEAST_STIFFNESS)
-        stands = np.abs(robot.velocity[ARM]) < _STANDS
-        point: Array = robot.position[ARM] + np.where(stands, within(beyond, _BEYOND), 0.0)
-        return point
+        stiffness = np.maximum(self._stiffness, _LEAST_STIFFNESS)
+        return loaded_rest(robot.position[ARM], robot.velocity[ARM], load, stiffness, _BEYOND)
 
     def overdue(self, time: float) -> float:
         """How long plain torques have gone without new ones at a time [s]; 0: they count."""
         if self.mode is not TargetMode.JOINT_EFFORT:
             return 0.0
-        return max(time - self._effort_until, 0.0)
+        return self._plain.overdue(time)
 
     def stop(self) -> None:
         """Let the set-points come to rest; mode, gains and forces stay."""
@@ -172,10 +168,9 @@ class ArmControl:
         self.mode = mode
         if mode is TargetMode.JOINT_EFFORT:
             assert target.effort is not None  # the target was checked
-            self._effort_goal[:] = target.effort
-            self._effort_until = robot.time + self._settings.effort_timeout
+            self._plain.take(target.effort, robot.time)
             if before is not mode:
-                self._effort[:] = robot.effort_commanded[ARM]
+                self._plain.begin(robot.effort_commanded[ARM])
             return before is not mode
         if before is TargetMode.JOINT_EFFORT:
             self.joints.rest(self.resting_point(robot))
@@ -227,8 +222,9 @@ class ArmControl:
         if self.mode is not TargetMode.CARTESIAN_IMPEDANCE:
             return self.joints.advance_near(period, robot.position, self._reach)
         self.joints.advance(period)
-        self.palm.advance(period)
-        return self.keep_near(robot, terms)
+        return self.palm.advance_near(
+            *(period, terms.palm_position, terms.palm_rotation, self._palm_reach, _TURN_AHEAD)
+        )
 
     def keep_near(self, robot: RobotState, terms: Terms) -> bool:
         """Do not let set-points run ahead of the robot; whether one was held back."""
@@ -241,16 +237,14 @@ class ArmControl:
     def effort(self, robot: RobotState, terms: Terms, period: float) -> Array:
         """Torques of the arm [N m], shape (7,), on top of its own gravity compensation."""
         if self.mode is TargetMode.JOINT_EFFORT:
-            step = _EFFORT_RATE * period
-            self._effort += within(self._effort_goal - self._effort, step)
             self._spring = None
-            return self._effort
+            return self._plain.advance(period)
         if self.mode is TargetMode.CARTESIAN_IMPEDANCE:
             effort, wanted_velocity = self._cartesian(robot, terms, period)
         else:
             if self._stiffness is not self._stiffness_goal:
                 step = MAX_STIFFNESS[ARM] * (period / _RAMP)
-                self._set_stiffness(_approach(self._stiffness, self._stiffness_goal, step))
+                self._set_stiffness(approach(self._stiffness, self._stiffness_goal, step))
             joints, wanted_velocity = self.joints, self.joints.velocity
             effort = joint_impedance(
                 *(terms, robot.position, robot.velocity),
@@ -268,9 +262,9 @@ class ArmControl:
         if self._palm_stiffness is not self._palm_stiffness_goal:
             step = MAX_CARTESIAN_STIFFNESS * (period / _RAMP)
             goal = self._palm_stiffness_goal
-            self._set_palm_stiffness(_approach(self._palm_stiffness, goal, step))
+            self._set_palm_stiffness(approach(self._palm_stiffness, goal, step))
         if self._wrench is not self._wrench_goal:
-            self._wrench = _approach(self._wrench, self._wrench_goal, _WRENCH_RATE * period)
+            self._wrench = approach(self._wrench, self._wrench_goal, _WRENCH_RATE * period)
         wrench, turn = self._wrench, terms.palm_rotation
         if self._wrench_in_palm:
             wrench = np.concatenate((turn @ wrench[:3], turn @ wrench[3:]))
@@ -289,9 +283,3 @@ class ArmControl:
             *(self.joints.position, wrench),
         )
         return law.torque, law.velocity
-
-
-def _approach(value: Array, goal: Array, step: Array) -> Array:
-    """The value moved towards the goal by at most step; the goal itself once it is there."""
-    moved = value + within(goal - value, step)
-    return goal if np.array_equal(moved, goal) else moved

@@ -29,6 +29,7 @@ from drex_ros.control.matrices import (
     add_cross,
     cholesky,
     cholesky_solve,
+    dot,
     identity,
     rotation_vector,
     solve_lower,
@@ -37,7 +38,7 @@ from drex_ros.control.matrices import (
 )
 from drex_ros.kernel import kernel
 from drex_ros.robot.joints import N_ARM, Array, constant
-from drex_ros.robot.terms import Terms
+from drex_ros.robot.terms import Terms, split_terms
 
 MAX_CARTESIAN_STIFFNESS = constant(3 * (3000.0,) + 3 * (150.0,))
 """Highest stiffness [N/m, N m/rad]: half of what is steady at 500 Hz. Shape (6,)."""
@@ -128,9 +129,9 @@ def cartesian_impedance(
     given = impedance.damping is not None
     torque, joint_velocity = np.empty(N_ARM), np.empty(N_ARM)
     _law(
-        terms.mass, terms.coriolis, terms.palm_position, terms.palm_rotation, terms.palm_jacobian,
-        position, velocity, set_point.position, set_point.rotation, set_point.velocity,
-        set_point.acceleration, impedance.stiffness, impedance.damping_ratio, given,
+        terms.numbers, position, velocity,
+        set_point.position, set_point.rotation, set_point.velocity, set_point.acceleration,
+        impedance.stiffness, impedance.damping_ratio, given,
         impedance.damping if given else impedance.stiffness, impedance.axes,
         impedance.posture_stiffness, posture, wrench, torque, joint_velocity,
     )  # fmt: skip
@@ -139,11 +140,12 @@ def cartesian_impedance(
 
 @kernel
 def _law(  # type: ignore[no-untyped-def]
-    mass, coriolis, palm, turn, jacobian, q, v, goal, goal_turn, goal_velocity,
-    goal_acceleration, stiffness, ratio, given, damping, axes, posture_stiffness, posture,
-    wrench, torque, joint_velocity,
+    numbers, q, v, goal, goal_turn, goal_velocity, goal_acceleration, stiffness, ratio, given,
+    damping, axes, posture_stiffness, posture, wrench, torque, joint_velocity,
 ):  # fmt: skip
     """The whole law; all that has six rows in it is in the axes of the impedance."""
+    terms = split_terms(numbers)
+    mass, jacobian = terms.mass, terms.palm_jacobian
     n = torque.shape[0]
     j = np.empty((6, n))
     transposed_product(axes, jacobian[:3], j[:3])
@@ -157,15 +159,15 @@ def _law(  # type: ignore[no-untyped-def]
     mobility = np.empty((6, 6))
     for i in range(6):
         for k in range(i + 1):
-            mobility[i, k] = mobility[k, i] = _dot(whitened[i], whitened[k])
+            mobility[i, k] = mobility[k, i] = dot(whitened[i], whitened[k])
     force = np.empty(6)
     error = np.empty(6)
-    _pose_error(palm, turn, goal, goal_turn, axes, error)
+    _pose_error(terms.palm_position, terms.palm_rotation, goal, goal_turn, axes, error)
     slip = np.empty(6)  # velocity error
     turned = np.empty(6)
     _to_axes(axes, goal_velocity, turned)
     for i in range(6):
-        slip[i] = turned[i] - _dot(j[i], v[:n])
+        slip[i] = turned[i] - dot(j[i], v[:n])
     _damp(mobility, stiffness, ratio, given, damping, slip, force)
     for i in range(6):
         force[i] += stiffness[i] * error[i]
@@ -181,7 +183,7 @@ def _law(  # type: ignore[no-untyped-def]
     solve_lower(factor, rest)
     accelerate = np.empty(6)
     for i in range(6):
-        accelerate[i] = -_dot(whitened[i], rest)
+        accelerate[i] = -dot(whitened[i], rest)
     cholesky_solve(inertia, accelerate)
     _to_axes(axes, wrench, error)
     for i in range(6):
@@ -195,7 +197,7 @@ def _law(  # type: ignore[no-untyped-def]
         force[i] += accelerate[i]
     for i in range(n):
         joint_velocity[i] = 0.0
-        torque[i] += coriolis[i]
+        torque[i] += terms.coriolis[i]
         for k in range(6):
             torque[i] += j[k, i] * force[k]
             joint_velocity[i] += whitened[k, i] * turned[k]
@@ -204,14 +206,6 @@ def _law(  # type: ignore[no-untyped-def]
         for k in range(i + 1, n):
             joint_velocity[i] -= factor[k, i] * joint_velocity[k]
         joint_velocity[i] /= factor[i, i]
-
-
-@kernel
-def _dot(a, b):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for i in range(a.shape[0]):
-        total += a[i] * b[i]
-    return total
 
 
 @kernel
@@ -230,7 +224,7 @@ def _pose_error(palm, turn, goal, goal_turn, axes, out):  # type: ignore[no-unty
     for i in range(3):
         six[i] = goal[i] - palm[i]
         for k in range(3):
-            relative[i, k] = _dot(goal_turn[i], turn[k])
+            relative[i, k] = dot(goal_turn[i], turn[k])
     rotation_vector(relative, six[3:])
     _to_axes(axes, six, out)
 

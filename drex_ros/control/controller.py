@@ -102,7 +102,7 @@ class Controller(ControlLoop):
             self.state, self.reason = ControllerState.INACTIVE, ''
         else:
             self.state = ControllerState.HOLDING
-            self._rest(self._robot, self.terms)
+            self._rest(self._robot)
 
     # Inside
 

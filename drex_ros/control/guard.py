@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +17,9 @@ from drex_ros.control.interventions import Rule
 from drex_ros.control.proximity import PairKind, Proximity
 from drex_ros.control.target_checks import Bounds
 from drex_ros.kernel import kernel
-from drex_ros.robot.joints import ARM, ARM_JOINTS, LIMITS, N_ARM, Array
-from drex_ros.robot.terms import Terms
+from drex_ros.robot.joints import ARM_JOINTS, LIMITS, N_ARM, Array
+from drex_ros.robot.state import RobotState
+from drex_ros.robot.terms import Terms, split_terms
 
 LOOK_AHEAD = 0.1
 """About the time that the arm takes to stop, at least [s]."""
@@ -42,6 +44,26 @@ class Verdict:
     reason: str
 
 
+class Findings(NamedTuple):
+    """What one robot state is like."""
+
+    finite: bool
+    """All its numbers are numbers."""
+    jumped: bool
+    """A joint is further from where it was than its speed explains."""
+    fast_joint: int
+    """The first joint of the arm that is about to trip the robot's own reflex; -1: none."""
+
+    def too_fast(self, velocity: Array) -> str:
+        """That a joint is too fast at these velocities [rad/s], in words; or empty."""
+        if self.fast_joint < 0:
+            return ''
+        return (
+            f'{ARM_JOINTS[self.fast_joint]} turns at {velocity[self.fast_joint]:.2f} rad/s, '
+            f'its limit is {LIMITS.velocity[self.fast_joint]:g} rad/s'
+        )
+
+
 class Guard:
     """Watches the way of the robot, a little ahead of it."""
 
@@ -61,22 +83,17 @@ class Guard:
             terms: of this state.
             ahead: where the robot will be soon [rad], where that is planned; None: straight on.
         """
-        speed = terms.palm_jacobian[:3] @ velocity[ARM]
-        look = max(LOOK_AHEAD, _TURN_ROUND + math.sqrt(float(speed @ speed)) / (2.0 * _BRAKING))
+        bounds = self._bounds
+        look, axis, inside, leaves = _box(terms.numbers, velocity, bounds.lower, bounds.upper)
+        if self._deeper(Rule.WORKSPACE, min(inside, 0.0)) or leaves:
+            words = (
+                f'the palm leaves the workspace: {"xyz"[axis]} = {terms.palm_position[axis]:.3f} '
+                f'm, must be in {bounds.lower[axis]:g} .. {bounds.upper[axis]:g}'
+            )
+            return Verdict(Rule.WORKSPACE, inside < -_DEEP, words)
         if ahead is None:
             ahead = position + look * velocity
-        return self._box(speed, look, terms) or self._distances(position, ahead)
-
-    @staticmethod
-    def too_fast(velocity: Array) -> str:
-        """That a joint of the arm is about to trip the robot's own reflex, in words; or empty."""
-        joint = _too_fast(velocity, LIMITS.velocity)
-        if joint < 0:
-            return ''
-        return (
-            f'{ARM_JOINTS[joint]} turns at {velocity[joint]:.2f} rad/s, '
-            f'its limit is {LIMITS.velocity[joint]:g} rad/s'
-        )
+        return self._distances(position, ahead)
 
     def goal_refusal(self, goal: Array, position: Array) -> str:
         """Why a posture [rad] is no goal, coming from another; empty when it is one."""
@@ -110,46 +127,58 @@ class Guard:
         self._crept[rule] = clearance
         return True
 
-    def _box(self, speed: Array, look: float, terms: Terms) -> Verdict | None:
-        lower, upper, place = self._bounds.lower, self._bounds.upper, terms.palm_position
-        soon = place + look * speed
-        inside = np.minimum(place - lower, upper - place)
-        i = int(np.argmin(np.minimum(inside, np.minimum(soon - lower, upper - soon))))
-        out = min(soon[i] - lower[i], upper[i] - soon[i]) < 0.0
-        outward = (place[i] - 0.5 * (lower[i] + upper[i])) * speed[i] > 0.0
-        near = out and outward and abs(speed[i]) * look > _APPROACH
-        if not self._deeper(Rule.WORKSPACE, min(float(inside[i]), 0.0)) and not near:
-            return None
-        return Verdict(
-            Rule.WORKSPACE,
-            bool(inside[i] < -_DEEP),
-            f'the palm leaves the workspace: {"xyz"[i]} = {place[i]:.3f} m, '
-            f'must be in {lower[i]:g} .. {upper[i]:g}',
-        )
+
+def examine(robot: RobotState, last: RobotState | None) -> Findings:
+    """Look at a robot state, and at the one before it."""
+    before = robot if last is None else last
+    elapsed = robot.time - before.time
+    return Findings(
+        *_examine(
+            *(robot.position, robot.velocity, robot.effort, robot.time),
+            *(before.position, LIMITS.velocity, elapsed),
+        ),
+    )
 
 
 @kernel
-def _too_fast(velocity, fastest):  # type: ignore[no-untyped-def]
-    """Number of the first joint of the arm that is too fast; -1: none."""
-    for i in range(N_ARM):
-        if abs(velocity[i]) > _TOO_FAST * fastest[i]:
-            return i
-    return -1
-
-
-@kernel
-def finite_state(position, velocity, effort, time):  # type: ignore[no-untyped-def]
-    """Whether all numbers of a robot state are numbers."""
-    total = time
+def _examine(position, velocity, effort, time, before, fastest, elapsed):  # type: ignore[no-untyped-def]
+    """The findings: no number in it, a jump, the first joint that is too fast."""
+    total, jumped, joint = time, False, -1
     for i in range(position.shape[0]):
         total += position[i] + velocity[i] + effort[i]
-    return math.isfinite(total)
+        if abs(position[i] - before[i]) > _JUMP + 1.5 * fastest[i] * max(elapsed, 0.0):
+            jumped = True
+        if i < N_ARM and joint < 0 and abs(velocity[i]) > _TOO_FAST * fastest[i]:
+            joint = i
+    return math.isfinite(total), jumped, joint
 
 
 @kernel
-def jumped(before, position, fastest, elapsed):  # type: ignore[no-untyped-def]
-    """Whether a joint is further from where it was than its speed explains."""
-    for i in range(position.shape[0]):
-        if abs(position[i] - before[i]) > _JUMP + 1.5 * fastest[i] * elapsed:
-            return True
-    return False
+def _box(numbers, velocity, lower, upper):  # type: ignore[no-untyped-def]
+    """The palm in its box.
+
+    Returns:
+        How far to look ahead [s]; the axis along which the palm is nearest to the box's face, now
+        or then; how far it is inside now [m]; whether it goes out.
+    """
+    terms = split_terms(numbers)
+    speed = np.zeros(3)
+    square = 0.0
+    for i in range(3):
+        for j in range(N_ARM):
+            speed[i] += terms.palm_jacobian[i, j] * velocity[j]
+        square += speed[i] * speed[i]
+    look = max(LOOK_AHEAD, _TURN_ROUND + math.sqrt(square) / (2.0 * _BRAKING))
+    axis, least = 0, np.inf
+    for i in range(3):
+        place = terms.palm_position[i]
+        soon = place + look * speed[i]
+        room = min(place - lower[i], upper[i] - place, soon - lower[i], upper[i] - soon)
+        if room < least:
+            axis, least = i, room
+    place = terms.palm_position[axis]
+    soon = place + look * speed[axis]
+    inside = min(place - lower[axis], upper[axis] - place)
+    outward = (place - 0.5 * (lower[axis] + upper[axis])) * speed[axis] > 0.0
+    out = min(soon - lower[axis], upper[axis] - soon) < 0.0
+    return look, axis, inside, out and outward and abs(speed[axis]) * look > _APPROACH

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from drex_ros.control.hand_law import Press, hand_effort, hand_memory, press
-from drex_ros.control.set_point import SINGLE, JointFollower, within
+from drex_ros.control.plain_effort import PlainEffort
+from drex_ros.control.set_point import SINGLE, JointFollower, approach, loaded_rest
 from drex_ros.control.target_checks import GRIP_FRAME, MAX_STIFFNESS
 from drex_ros.control.targets import BASE_FRAMES, FingerForce, HandTarget, TargetMode
 from drex_ros.control.trajectory import TOP_SPEED
@@ -18,12 +19,11 @@ from drex_ros.robot.state import RobotState
 from drex_ros.robot.terms import N_FINGERS, Terms
 
 _RAMP = 0.2  # [s] from no stiffness to the highest
-_STANDS = 0.1  # [rad/s] slower than this a joint stands
-_BEYOND = constant(N_HAND * (0.25,))  # [rad] that a spring may begin ahead by
+_BEYOND = 0.25  # [rad] that a spring may begin ahead by
 _LEAST_STIFFNESS = 0.1  # [N m/rad] that this is reckoned with
 # [rad] that a set-point may be ahead of the joint; writable as the arm's, for one kernel.
 _AHEAD = np.full(N_HAND, 1.0)
-_EFFORT_RATE = 20.0  # [N m/s] of plain torques
+_EFFORT_RATE = constant(N_HAND * (20.0,))  # [N m/s] of plain torques
 _FORCE_RATE = 20.0  # [N/s]
 _NOTHING = press(())
 
@@ -49,9 +49,7 @@ class HandControl:
         self.mode = TargetMode.JOINT_IMPEDANCE
         self.joints = JointFollower(np.zeros(N_HAND), settings.speed)
         self._memory = hand_memory()
-        self._effort = np.zeros(N_HAND)
-        self._effort_until = 0.0
-        self._effort_goal = np.zeros(N_HAND)
+        self._plain = PlainEffort(_EFFORT_RATE, settings.effort_timeout)
         self._default_gains()
 
     def _default_gains(self) -> None:
@@ -77,16 +75,14 @@ class HandControl:
     def resting_point(self, robot: RobotState, terms: Terms) -> Array:
         """Where the joints shall rest so that they go on pressing as they do now [rad]."""
         load = robot.effort_commanded[HAND] - terms.gravity[HAND]
-        beyond = load / np.maximum(self._stiffness, _LEAST_STIFFNESS)
-        stands = np.abs(robot.velocity[HAND]) < _STANDS
-        point: Array = robot.position[HAND] + np.where(stands, within(beyond, _BEYOND), 0.0)
-        return point
+        stiffness = np.maximum(self._stiffness, _LEAST_STIFFNESS)
+        return loaded_rest(robot.position[HAND], robot.velocity[HAND], load, stiffness, _BEYOND)
 
     def overdue(self, time: float) -> float:
         """How long plain torques have gone without new ones at a time [s]; 0: they count."""
         if self.mode is not TargetMode.JOINT_EFFORT:
             return 0.0
-        return max(time - self._effort_until, 0.0)
+        return self._plain.overdue(time)
 
     def stop(self) -> None:
         """Let the set-points come to rest; mode, gains and forces stay, so nothing is dropped."""
@@ -107,10 +103,9 @@ class HandControl:
         self.mode = mode
         if mode is TargetMode.JOINT_EFFORT:
             assert target.effort is not None  # the target was checked
-            self._effort_goal[:] = target.effort
-            self._effort_until = robot.time + self._settings.effort_timeout
+            self._plain.take(target.effort, robot.time)
             if before is not mode:
-                self._effort[:] = robot.effort_commanded[HAND]
+                self._plain.begin(robot.effort_commanded[HAND])
             return before is not mode
         if before is TargetMode.JOINT_EFFORT:
             self.joints.rest(self.resting_point(robot, terms))
@@ -161,14 +156,10 @@ class HandControl:
     def effort(self, robot: RobotState, terms: Terms, period: float) -> Array:
         """Torques of the hand [N m], shape (16,), its weight included."""
         if self.mode is TargetMode.JOINT_EFFORT:
-            step = _EFFORT_RATE * period
-            self._effort += np.minimum(np.maximum(self._effort_goal - self._effort, -step), step)
-            return self._effort
+            return self._plain.advance(period)
         if self._stiffness is not self._stiffness_goal:
-            step_of = MAX_STIFFNESS[HAND] * (period / _RAMP)
-            moved = self._stiffness + within(self._stiffness_goal - self._stiffness, step_of)
-            arrived = np.array_equal(moved, self._stiffness_goal)
-            self._stiffness = self._stiffness_goal if arrived else moved
+            step = MAX_STIFFNESS[HAND] * (period / _RAMP)
+            self._stiffness = approach(self._stiffness, self._stiffness_goal, step)
         if self._press is not self._press_goal:
             self._ramp_forces(_FORCE_RATE * period)
         joints = self.joints

@@ -25,12 +25,12 @@ import numpy as np
 import numpy.typing as npt
 
 from drex_ros.control.finger_friction import SETTLE, FrictionMemory, compensate_friction
-from drex_ros.control.matrices import add_cross, cholesky, cholesky_solve, solve_lower
+from drex_ros.control.matrices import add_cross, cholesky, cholesky_solve, dot, solve_lower
 from drex_ros.control.targets import FingerForce
 from drex_ros.kernel import kernel
 from drex_ros.robot.description import BASE_LINK, PALM_LINK
 from drex_ros.robot.joints import HAND, JOINT_FRICTION, LIMITS, N_HAND, Array, constant
-from drex_ros.robot.terms import N_FINGERS, Terms
+from drex_ros.robot.terms import N_FINGERS, Terms, split_terms
 
 _NONE, _PALM, _BASE, _GRIP = range(4)
 _FRAMES = {'': _PALM, PALM_LINK: _PALM, BASE_LINK: _BASE, 'grip': _GRIP}
@@ -133,8 +133,7 @@ def hand_effort(
     """
     effort = np.empty(N_HAND)
     _law(
-        terms.mass, terms.gravity, terms.tip_jacobian, terms.tip_position, terms.palm_rotation,
-        position, velocity, target, target_velocity, stiffness, damping_ratio,
+        terms.numbers, position, velocity, target, target_velocity, stiffness, damping_ratio,
         pressing.frame, pressing.force, pressing.axes, memory.numbers, memory.tips.selected,
         period, effort,
     )  # fmt: skip
@@ -158,24 +157,15 @@ def _split(numbers, selected):  # type: ignore[no-untyped-def]
 
 @kernel
 def _law(  # type: ignore[no-untyped-def]
-    mass, gravity, jacobians, tip_position, palm_rotation, position, velocity, target,
-    target_velocity, stiffness, ratio, frame, force, axes, numbers, selected, period, effort,
+    terms_numbers, position, velocity, target, target_velocity, stiffness, ratio, frame, force,
+    axes, numbers, selected, period, effort,
 ):  # fmt: skip
-    memory = _split(numbers, selected)
-    _tip_forces(tip_position, palm_rotation, frame, force, axes, memory.tips)
+    memory, terms = _split(numbers, selected), split_terms(terms_numbers)
+    _tip_forces(terms.tip_position, terms.palm_rotation, frame, force, axes, memory.tips)
     _hand_effort(
-        mass, gravity, jacobians, position, velocity, target, target_velocity, stiffness, ratio,
-        frame, memory.tips, memory.friction, period, effort,
+        terms.mass, terms.gravity, terms.tip_jacobian, position, velocity, target, target_velocity,
+        stiffness, ratio, frame, memory.tips, memory.friction, period, effort,
     )  # fmt: skip
-
-
-@kernel
-def dot(a, b):  # type: ignore[no-untyped-def]
-    """Written out, for (a * b).sum() makes an array, which costs more than the numbers in it."""
-    total = 0.0
-    for i in range(a.shape[0]):
-        total += a[i] * b[i]
-    return total
 
 
 @kernel

@@ -17,7 +17,7 @@ import numpy as np
 from drex_ros.control.arm_control import ArmControl
 from drex_ros.control.authority import Authority
 from drex_ros.control.estimation.estimator import Estimates, Estimator
-from drex_ros.control.guard import LOOK_AHEAD, Guard, finite_state, jumped
+from drex_ros.control.guard import LOOK_AHEAD, Findings, Guard, examine
 from drex_ros.control.hand_control import HandControl
 from drex_ros.control.interventions import Interventions, Rule
 from drex_ros.control.move import Move
@@ -26,16 +26,14 @@ from drex_ros.control.set_point import StreamClock
 from drex_ros.control.settings import ControllerSettings
 from drex_ros.control.supervisor import Envelope, Supervisor, join_efforts
 from drex_ros.control.targets import TargetMode
-from drex_ros.kernel import kernel
 from drex_ros.robot.dynamics import Dynamics
-from drex_ros.robot.joints import ARM, HAND, LIMITS, N_JOINTS, Array
+from drex_ros.robot.joints import ARM, HAND, N_JOINTS, Array
 from drex_ros.robot.state import CommandMode, RobotCommand, RobotMode, RobotState
 from drex_ros.robot.terms import Terms
 
 _FIRST_PERIOD = 0.001  # [s] of the first cycle: the shortest any hardware has
 _LONGEST_PERIOD = 0.02  # [s] that one cycle counts for at most when states were lost
 _SLOW = 0.2  # [rad/s] at most, to take a robot over that holds by itself
-_MOVES = 1e-3  # [rad/s] from which on a set-point moves
 _BLEND = 0.05  # [s] in which the difference of two laws fades when one follows the other
 LATCHED = (RobotMode.STOPPED, RobotMode.REFLEX)
 """Modes that a robot leaves by recovery alone."""
@@ -132,23 +130,24 @@ class ControlLoop:
         return answer
 
     def _react(self, robot: RobotState, last: RobotState | None, age: float) -> RobotCommand:
-        if not finite_state(robot.position, robot.velocity, robot.effort, robot.time):
+        found = examine(robot, last)
+        if not found.finite:
             self._stop(Rule.NOT_FINITE, robot.time, 'the robot state holds a value that is none')
             return _hold(robot)
         self._robot = robot
         self.terms = terms = self._dynamics.terms(robot.position, robot.velocity)
-        period = self._notice(robot, last, age, terms)
+        period = self._notice(robot, last, age, found)
         self.estimates = self.estimator.update(
             robot,
             terms,
             period,
             dithered=self._settings.arm.friction_compensation > 0.0,
-            moving_target=_faster(self.hand.joints.velocity, _MOVES),
+            moving_target=self.hand.joints.moves,
         )
         if self.stopped:
             return _hold(robot)
         if robot.mode in LATCHED:
-            return self._wait_for_robot(robot, terms)
+            return self._wait_for_robot(robot)
         if self._recover_robot:
             self._recover_robot, self.reason = False, ''
         if robot.mode is not RobotMode.EFFORT:
@@ -161,7 +160,7 @@ class ControlLoop:
             self.hand.resume(robot, terms)
             self._told = robot.effort_commanded.copy()
             period = _FIRST_PERIOD
-        if fast := self._guard.too_fast(robot.velocity):
+        if fast := found.too_fast(robot.velocity):
             self._stop(Rule.JOINT_VELOCITY, robot.time, fast)
         self._keep_deadline(robot, terms)
         if self.stopped:
@@ -178,20 +177,20 @@ class ControlLoop:
         return RobotCommand(robot.sequence, CommandMode.EFFORT, effort)
 
     def _notice(
-        self, robot: RobotState, last: RobotState | None, age: float, terms: Terms
+        self, robot: RobotState, last: RobotState | None, age: float, found: Findings
     ) -> float:
         """See what happened since the last state; the time that counts as passed [s]."""
         if last is None:
-            self._rest(robot, terms)
+            self._rest(robot)
             # A robot that stopped because nobody commanded it: now somebody does, and holds.
             self._recover_robot |= robot.mode is RobotMode.STOPPED
             return _FIRST_PERIOD
         elapsed = robot.time - last.time
         if elapsed <= 0.0:
-            self._jump(robot, terms, 'the time of the robot went back: holding where it is now')
+            self._jump(robot, 'the time of the robot went back: holding where it is now')
             return _FIRST_PERIOD
-        if jumped(last.position, robot.position, LIMITS.velocity, elapsed):
-            self._jump(robot, terms, 'the robot moved by a jump: holding where it is now')
+        if found.jumped:
+            self._jump(robot, 'the robot moved by a jump: holding where it is now')
         limit = self._settings.state_timeout
         if elapsed > limit:
             self._stop(Rule.STALE_STATE, robot.time, f'no robot state for {elapsed:.2f} s')
@@ -199,12 +198,12 @@ class ControlLoop:
             self._stop(Rule.STALE_STATE, robot.time, f'the robot state is {age:.2f} s old')
         return min(max(elapsed, _FIRST_PERIOD), _LONGEST_PERIOD)
 
-    def _wait_for_robot(self, robot: RobotState, terms: Terms) -> RobotCommand:
+    def _wait_for_robot(self, robot: RobotState) -> RobotCommand:
         reason = f'the robot is stopped: {robot.reason}'
         if self.reason != reason:
             self.interventions.note(Rule.ROBOT, robot.time, reason)
             self.arm.payload.drop()
-        self._rest(robot, terms, reason)
+        self._rest(robot, reason)
         return _hold(robot, CommandMode.RECOVER if self._recover_robot else CommandMode.HOLD)
 
     def _keep_deadline(self, robot: RobotState, terms: Terms) -> None:
@@ -269,7 +268,7 @@ class ControlLoop:
             self._stop(verdict.rule, robot.time, verdict.reason)
             return
         self.interventions.note(verdict.rule, robot.time, verdict.reason)
-        self._rest(robot, terms, f'{verdict.reason}: holding')
+        self._rest(robot, f'{verdict.reason}: holding')
         self._brakes = True  # what drove the arm there must not go on
 
     def _effort(self, robot: RobotState, terms: Terms, period: float) -> Array | None:
@@ -278,7 +277,7 @@ class ControlLoop:
             self.arm.effort(robot, terms, period),
             self.hand.effort(robot, terms, period),
             *(self._blend, self._blends, math.exp(-period / _BLEND), robot.effort_commanded),
-            *(terms.gravity, terms.tip_jacobian, self.finger_force_limit, effort),
+            *(terms.numbers, self.finger_force_limit, effort),
         )
         self._blends = False
         if self._brakes:
@@ -302,10 +301,11 @@ class ControlLoop:
 
     # Inside
 
-    def _rest(self, robot: RobotState, terms: Terms, reason: str = '') -> None:
+    def _rest(self, robot: RobotState, reason: str = '') -> None:
         """Hold what is found; nobody commands any more."""
+        assert self.terms is not None  # of this robot state
         self.arm.rest(robot)
-        self.hand.rest(robot, terms)
+        self.hand.rest(robot, self.terms)
         self._blends = True
         self._authority.release()
         self._stream.forget()
@@ -316,11 +316,11 @@ class ControlLoop:
         if self.state is not ControllerState.STOPPED:
             self.state = ControllerState.HOLDING
 
-    def _jump(self, robot: RobotState, terms: Terms, reason: str) -> None:
+    def _jump(self, robot: RobotState, reason: str) -> None:
         self.interventions.note(Rule.JUMP, robot.time, reason)
         self.estimator.reset()
         self.arm.payload.drop()
-        self._rest(robot, terms, reason)
+        self._rest(robot, reason)
 
     def _stop(self, rule: Rule, time: float, reason: str) -> None:
         if self.state is not ControllerState.STOPPED or rule is Rule.STOP:
@@ -345,12 +345,3 @@ class ControlLoop:
 
 def _hold(robot: RobotState, mode: CommandMode = CommandMode.HOLD) -> RobotCommand:
     return RobotCommand(robot.sequence, mode, np.zeros(N_JOINTS))
-
-
-@kernel
-def _faster(velocity, speed):  # type: ignore[no-untyped-def]
-    """Whether a joint is faster than a speed."""
-    fastest = 0.0
-    for i in range(velocity.shape[0]):
-        fastest = max(fastest, abs(velocity[i]))
-    return fastest > speed

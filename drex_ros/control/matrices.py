@@ -143,6 +143,15 @@ def rotation_vector(r, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def dot(a, b):  # type: ignore[no-untyped-def]
+    """Written out, for (a * b).sum() makes an array, which costs more than the numbers in it."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@kernel
 def add_cross(a, b, scale, out):  # type: ignore[no-untyped-def]
     """Add scale (a x b) to out, vectors of 3."""
     out[0] += scale * (a[1] * b[2] - a[2] * b[1])

@@ -21,9 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drex_ros.control.hand_law import dot
 from drex_ros.control.interventions import Interventions, Rule
-from drex_ros.control.matrices import cholesky, cholesky_solve
+from drex_ros.control.matrices import cholesky, cholesky_solve, dot
 from drex_ros.kernel import kernel
 from drex_ros.robot.joints import (
     JOINT_NAMES,
@@ -34,7 +33,7 @@ from drex_ros.robot.joints import (
     Array,
     constant,
 )
-from drex_ros.robot.terms import Terms
+from drex_ros.robot.terms import Terms, split_terms
 
 WALL = constant(N_ARM * (0.03,) + N_HAND * (0.015,))
 """How far before its stop a joint is turned back [rad]."""
@@ -128,8 +127,7 @@ class Supervisor:
         limited = np.empty(N_JOINTS)
         changed = _corridor(
             *(effort, previous, told, position, velocity),
-            *(terms.mass, terms.coriolis, terms.gravity),
-            *(self._limits, period, limited, self._by_rule),
+            *(terms.numbers, self._limits, period, limited, self._by_rule),
         )
         if changed:
             self._note(effort, limited, position, velocity, time)
@@ -171,7 +169,7 @@ def limit_fingertip_force(terms: Terms, effort: Array, limit: float) -> tuple[Ar
 
 @kernel
 def join_efforts(  # type: ignore[no-untyped-def]
-    arm, hand, blend, begins, fade, commanded, gravity, tip_jacobian, finger_force, effort
+    arm, hand, blend, begins, fade, commanded, terms_numbers, finger_force, effort
 ):
     """Write the torques of both laws to effort, blended, fingertips no stronger than they may.
 
@@ -189,10 +187,12 @@ def join_efforts(  # type: ignore[no-untyped-def]
         total += effort[i]
     if not math.isfinite(total):
         return False, False
+    terms = split_terms(terms_numbers)
+    gravity = terms.gravity
     pressing = np.empty(n - first)
     for i in range(first, n):
         pressing[i - first] = effort[i] - gravity[i]
-    cut = limit_fingertips(tip_jacobian, finger_force, pressing)
+    cut = limit_fingertips(terms.tip_jacobian, finger_force, pressing)
     if cut:
         for i in range(first, n):
             effort[i] = pressing[i - first] + gravity[i]
@@ -233,10 +233,11 @@ def limit_fingertips(jacobians, limit, effort):  # type: ignore[no-untyped-def]
 
 @kernel
 def _corridor(  # type: ignore[no-untyped-def]
-    effort, previous, told, position, velocity, mass, coriolis, gravity, limits, period, out,
-    by_rule,
-):  # fmt: skip
+    effort, previous, told, position, velocity, numbers, limits, period, out, by_rule
+):
     """Cut each torque to its corridor; by_rule tells which rule decided first (0: none)."""
+    terms = split_terms(numbers)
+    mass, gravity = terms.mass, terms.gravity
     lower, upper, fastest = limits[0], limits[1], limits[2]
     strongest, change, wall = limits[3], limits[4], limits[5]
     n = effort.shape[0]
@@ -252,8 +253,8 @@ def _corridor(  # type: ignore[no-untyped-def]
         out[i] = min(max(effort[i], low), high)
         by_rule[i] = 1 if out[i] != effort[i] else 0
     _keep_arm_speed(
-        previous, told, position, velocity, mass, coriolis, lower, upper, fastest, strongest,
-        change, period, out, by_rule,
+        previous, told, position, velocity, mass, terms.coriolis, lower, upper, fastest,
+        strongest, change, period, out, by_rule,
     )  # fmt: skip
     for i in range(N_ARM, n):
         # A finger's joint: what the others do moves it little.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Has every law compiled, or read from the cache, before a robot waits for an answer.
 
-The first time on a machine this takes half a minute, then less than a second.
+The first time on a machine this takes a minute, then less than a second.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ HOLD_STIFFNESS = constant((600, 600, 600, 600, 250, 150, 50) + 16 * (3.0,))
 """Spring of the hardware's own hold [N m/rad], critically damped. Shape (23,)."""
 
 _STANDS = 0.1  # [rad/s] slower than this a joint stands
+_BRAKING = 0.05  # [s] in which the arm's speed falls to a third when a hold begins
 _REACH = 3.0  # [m] from the robot within which an object may be put
 _UNIT = 1e-3  # how far the length of a quaternion may be from 1
 
@@ -76,6 +77,8 @@ class Simulation:
     def begin_hold(self) -> None:
         """From the next hold() on, keep the present posture, and what the fingers grip.
 
+        An arm that moves brakes first: a spring back to where it was would throw it.
+
         A joint that stands although it is driven presses on something or bears a load. Its hold
         begins with the torque that it has, as a spring from a point beyond, so that nothing is
         dropped; with nothing there any more it would move by a quarter of a radian at most.
@@ -84,6 +87,8 @@ class Simulation:
         load[HAND] -= self._hand_weight
         stands = np.abs(self.velocity) < _STANDS
         self._hold_position = self.position + np.where(stands, load / HOLD_STIFFNESS, 0.0)
+        self._hold_velocity = np.zeros(N_JOINTS)
+        self._hold_velocity[ARM] = np.where(stands, 0.0, self.velocity)[ARM]
         inertia = np.zeros((self.model.nv, self.model.nv))
         mujoco.mj_fullM(self.model, self.data, inertia)
         diagonal = inertia.diagonal()[:N_JOINTS]
@@ -92,10 +97,13 @@ class Simulation:
 
     def hold(self, steps: int) -> Array:
         """Run physics steps with the hardware's own hold; the last torques asked for [N m]."""
+        slower = math.exp(-self._timestep / _BRAKING)
         for _ in range(steps):
             mujoco.mj_step1(self.model, self.data)
+            self._hold_velocity *= slower
+            self._hold_position += self._timestep * self._hold_velocity
             effort = HOLD_STIFFNESS * (self._hold_position - self.position)
-            effort -= self._hold_damping * self.velocity
+            effort += self._hold_damping * (self._hold_velocity - self.velocity)
             effort[HAND] += self._hand_weight  # the arm has its own in any case
             np.minimum(effort, LIMITS.effort, out=effort)
             np.maximum(effort, -LIMITS.effort, out=effort)

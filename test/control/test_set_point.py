@@ -6,7 +6,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from drex_ros.control.set_point import SINGLE, JointFollower, PoseFollower, StreamClock
+from drex_ros.control.pose_set_point import PoseFollower
+from drex_ros.control.set_point import SINGLE, JointFollower, StreamClock
 
 SPEED = np.array([1.0, 0.5, 3.0])
 PERIOD = 0.002

@@ -46,6 +46,7 @@ def start_move(lab: Lab) -> None:
         return future.done() and lab.watch.status.state == ControllerStatus.STATE_MOVING
 
     lab.wait(moving, 'the move')
+    client.destroy()  # else its topics stay in the graph, for other tests to see
 
 
 def trip(lab: Lab) -> None:

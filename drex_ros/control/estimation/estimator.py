@@ -41,7 +41,7 @@ from drex_ros.control.estimation.slip import detect_slip
 from drex_ros.kernel import kernel
 from drex_ros.robot.joints import ARM, HAND, N_ARM, Array
 from drex_ros.robot.state import RobotState
-from drex_ros.robot.terms import N_FINGERS, Terms
+from drex_ros.robot.terms import N_FINGERS, Terms, split_terms
 
 _LONGEST_CYCLES = 5.0  # of the usual period; after a longer gap velocities mean nothing
 _ARM_BIAS = 0.1  # [N m] constant error of an arm torque sensor before a tare (1 sigma)
@@ -165,8 +165,7 @@ class Estimator:
         # One by one: a tuple of arrays takes longer to hand over than its arrays.
         mass, sigma, tared, finite = _estimate(
             self._memory, self._flags, robot.position, robot.effort, robot.effort_commanded,
-            terms.mass, terms.gravity, terms.coriolis, terms.palm_rotation, terms.palm_jacobian,
-            terms.tip_jacobian, elapsed, dithered, not moving_target,
+            terms.numbers, elapsed, dithered, not moving_target,
         )  # fmt: skip
         estimates.payload_mass, estimates.payload_sigma, estimates.tared = mass, sigma, tared
         if not finite:
@@ -198,24 +197,25 @@ class Estimator:
 
 @kernel
 def _estimate(  # type: ignore[no-untyped-def]
-    memory, flags, position, effort, commanded, mass, gravity, coriolis, palm_rotation,
-    palm_jacobian, tip_jacobian, period, dithered, resting,
-):  # fmt: skip
+    memory, flags, position, effort, commanded, terms_numbers, period, dithered, resting
+):
     """One cycle of all estimators.
 
     Returns:
         Mass and sigma of the payload [kg], whether it is tared, whether all is finite.
     """
-    views = split(memory)
+    views, terms = split(memory), split_terms(terms_numbers)
     momentum, friction, contacts = views.momentum, views.friction, views.contacts
     payload, slip = views.payload, views.slip
-    observe(momentum, mass, gravity, coriolis, position, effort, commanded, period)
+    observe(
+        momentum, terms.mass, terms.gravity, terms.coriolis, position, effort, commanded, period
+    )
     velocity = momentum.mean_velocity
     follow_friction(friction, momentum, period, dithered)
     add_friction(momentum, friction.torque, period)
     weigh(
-        payload, position, friction.drift, palm_rotation, palm_jacobian, momentum.external,
-        friction.sigma, period,
+        payload, position, friction.drift, terms.palm_rotation, terms.palm_jacobian,
+        momentum.external, friction.sigma, period,
     )  # fmt: skip
     external, sigma = views.external, views.sigma
     tared = payload.status[TARED] > 0.5
@@ -230,9 +230,11 @@ def _estimate(  # type: ignore[no-untyped-def]
                 external[i] -= payload.tare[i]
         sigma[i] = np.sqrt(variance)
         finite &= math.isfinite(external[i])
-    estimate_contacts(contacts, tip_jacobian, external, sigma)
-    estimate_wrench(palm_jacobian, external, sigma, views.wrench, views.wrench_sigma)
-    detect_slip(slip, tip_jacobian, velocity, contacts.force, contacts.touching, resting, period)
+    estimate_contacts(contacts, terms.tip_jacobian, external, sigma)
+    estimate_wrench(terms.palm_jacobian, external, sigma, views.wrench, views.wrench_sigma)
+    detect_slip(
+        slip, terms.tip_jacobian, velocity, contacts.force, contacts.touching, resting, period
+    )
     for finger in range(flags.shape[1]):
         flags[0, finger] = contacts.touching[finger] > 0.5
         flags[1, finger] = slip.left[finger] > 0.0
