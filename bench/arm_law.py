@@ -21,12 +21,9 @@ import pinocchio as pin
 from rich.console import Console
 from rich.table import Table
 
-from drex_ros.control.cartesian_impedance import (
-    CartesianImpedance,
-    PoseSetPoint,
-    cartesian_impedance,
-)
+from drex_ros.control.cartesian_impedance import CartesianImpedance, cartesian_impedance
 from drex_ros.control.friction_compensation import FrictionModel, MeanVelocity, friction_torque
+from drex_ros.control.pose_set_point import PoseSetPoint
 from drex_ros.hardware.motors import MotorSettings
 from drex_ros.hardware.mujoco_backend import MujocoBackend, MujocoSettings
 from drex_ros.robot.description import PALM_LINK
@@ -82,7 +79,7 @@ class ArmTrial:
         self.robot.reset(posture)
         self._dynamics = Dynamics()
         terms = self._dynamics.terms(posture, np.zeros(N_JOINTS))
-        self.start = PoseSetPoint.at_rest(terms.palm_position, terms.palm_rotation)
+        self.start = PoseSetPoint(terms.palm_position, terms.palm_rotation)
         self.set_point = self.start
         self.impedance = CartesianImpedance(
             np.array(3 * (stiffness,) + 3 * (turn_stiffness,)),
@@ -178,7 +175,7 @@ def step_overshoot(trial: ArmTrial, axis: int, size: float, seconds: float = 1.5
     step = np.zeros(6)
     step[axis] = size
     turned = pin.exp3(step[3:]) @ trial.start.rotation
-    trial.set_point = PoseSetPoint.at_rest(trial.start.position + step[:3], turned)
+    trial.set_point = PoseSetPoint(trial.start.position + step[:3], turned)
     way = trial.run(seconds)[:, axis] / size
     assert way[-1] > 0.9, f'the palm went {100 * way[-1]:.0f} % of its step'
     return max(float(way.max()) - 1.0, 0.0)
@@ -203,7 +200,7 @@ def law_times(rounds: int = 2000) -> dict[str, float]:
     terms = dynamics.terms(HOME, velocity)
     data, model = dynamics.model.createData(), dynamics.model
     q, v = np.zeros(model.nq), np.zeros(model.nv)
-    goal = PoseSetPoint.at_rest(terms.palm_position + 0.01, terms.palm_rotation)
+    goal = PoseSetPoint(terms.palm_position + 0.01, terms.palm_rotation)
     impedance = CartesianImpedance(
         np.array(3 * (400.0,) + 3 * (30.0,)), posture_stiffness=np.full(N_ARM, 10.0)
     )

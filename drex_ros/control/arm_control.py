@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from drex_ros.control.cartesian_impedance import (
     CartesianImpedance,
-    PoseSetPoint,
     cartesian_impedance,
 )
 from drex_ros.control.friction_compensation import FrictionCompensation, FrictionModel
@@ -76,9 +76,7 @@ class ArmControl:
         self._compensation = FrictionCompensation(self._friction)
         self.mode = TargetMode.JOINT_IMPEDANCE
         self.joints = JointFollower(np.zeros(N_ARM), settings.speed)
-        self.palm = palm = PoseFollower(settings.palm_speed, settings.palm_turning)
-        # Its arrays are the follower's own, so it is always that of the present.
-        self._pose = PoseSetPoint(palm.position, palm.rotation, palm.velocity, palm.acceleration)
+        self.palm = PoseFollower(settings.palm_speed, settings.palm_turning)
         self.payload = PayloadWeight()
         self._plain = PlainEffort(_EFFORT_RATE, settings.effort_timeout)
         self._spring: Array | None = None  # what the law gave last, without friction
@@ -109,11 +107,18 @@ class ArmControl:
 
     # What it is to do
 
+    @property
+    def moves(self) -> bool:
+        """Whether its set-point does not stand."""
+        if self.mode is TargetMode.CARTESIAN_IMPEDANCE:
+            return self.palm.moves
+        return self.mode is TargetMode.JOINT_IMPEDANCE and self.joints.moves
+
     def rest(self, robot: RobotState) -> None:
         """Hold the posture that is found, by joint impedance, with the load that it bears."""
         self._default_gains()
         self.mode = TargetMode.JOINT_IMPEDANCE
-        self.joints.rest(self.resting_point(robot))
+        self.joints.brake(self.resting_point(robot), robot.velocity[ARM])
 
     def resume(self, robot: RobotState, terms: Terms) -> None:
         """Go on to the same goal from where the robot is now."""
@@ -139,11 +144,10 @@ class ArmControl:
         stiffness = np.maximum(self._stiffness, _LEAST_STIFFNESS)
         return loaded_rest(robot.position[ARM], robot.velocity[ARM], load, stiffness, _BEYOND)
 
-    def overdue(self, time: float) -> float:
-        """How long plain torques have gone without new ones at a time [s]; 0: they count."""
-        if self.mode is not TargetMode.JOINT_EFFORT:
-            return 0.0
-        return self._plain.overdue(time)
+    @property
+    def deadline(self) -> float:
+        """Until when plain torques count without new ones [s]; infinity in other modes."""
+        return self._plain.until if self.mode is TargetMode.JOINT_EFFORT else math.inf
 
     def stop(self) -> None:
         """Let the set-points come to rest; mode, gains and forces stay."""
@@ -279,7 +283,7 @@ class ArmControl:
                 posture_stiffness=self._posture_stiffness,
             )
         law = cartesian_impedance(
-            *(terms, robot.position, robot.velocity, self._pose, impedance),
+            *(terms, robot.position, robot.velocity, self.palm, impedance),
             *(self.joints.position, wrench),
         )
         return law.torque, law.velocity

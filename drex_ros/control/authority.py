@@ -19,7 +19,8 @@ class Authority:
         """Nobody commands."""
         self.source = ''
         self._last = -math.inf
-        self._deadline = math.inf
+        self.deadline = math.inf
+        """Until when the last word counts [s]."""
 
     def refusal(self, source: str, time: float) -> str:
         """Why a source cannot command at a time [s], in words; empty when it can."""
@@ -32,12 +33,8 @@ class Authority:
         """A source commands at a time [s]; its word counts for a timeout [s], 0: for ever."""
         self.source = source
         self._last = time
-        self._deadline = time + timeout if timeout > 0.0 else math.inf
+        self.deadline = time + timeout if timeout > 0.0 else math.inf
 
     def expire(self, time: float) -> None:
         """The last word counts no more from a time [s] on."""
-        self._deadline = min(self._deadline, time)
-
-    def overdue(self, time: float) -> float:
-        """How long the last word has not counted any more at a time [s]; 0: it counts."""
-        return max(time - self._deadline, 0.0)
+        self.deadline = min(self.deadline, time)

@@ -80,14 +80,12 @@ class MeanVelocity:
     def __init__(self, n: int, period: float = _PERIOD) -> None:
         """Nothing measured yet; period [s] of the mean, as that of the dither."""
         self._period = period
-        self._time = np.zeros(_HISTORY)
-        self._position = np.zeros((_HISTORY, n))
-        self._n = n
+        self._ring = np.zeros((_HISTORY, 1 + n))
         self.reset()
 
     def reset(self) -> None:
         """Forget what was, as after a jump of the joints: the next mean is zero."""
-        self._time[:] = -np.inf
+        self._ring[:, 0] = -np.inf
         self._last = 0
 
     def update(self, position: Array, time: float) -> Array:
@@ -95,10 +93,8 @@ class MeanVelocity:
 
         Of an array that is longer than n the first n count.
         """
-        out = np.empty(self._n)
-        self._last = _mean_velocity(
-            self._time, self._position, self._last, self._period, position, time, out
-        )
+        out = np.empty(self._ring.shape[1] - 1)
+        self._last = _mean_velocity(self._ring, self._last, self._period, position, time, out)
         return out
 
 
@@ -109,8 +105,8 @@ class FrictionCompensation:
         """For the friction of n joints; nothing measured yet."""
         n = model.coulomb.shape[0]
         self._model = model
-        self._time = np.full(_HISTORY, -np.inf)
-        self._position = np.zeros((_HISTORY, n))
+        self._rows = np.stack((model.coulomb, model.viscous, model.dither))
+        self._ring = np.full((_HISTORY, 1 + n), -np.inf)
         self._last = 0
 
     def add(
@@ -127,8 +123,8 @@ class FrictionCompensation:
         """
         model = self._model
         self._last = _compensate(
-            self._time, self._position, self._last, model.coulomb, model.viscous, model.dither,
-            model.period, model.moving, mass, desired_velocity, position, time, effort,
+            self._ring, self._last, self._rows, model.period, model.moving, mass,
+            desired_velocity, position, time, effort,
         )  # fmt: skip
 
 
@@ -145,32 +141,28 @@ def friction_torque(
         time: of the robot [s]; the dither goes by it alone.
     """
     out = np.empty(model.coulomb.shape[0])
-    _torque(
-        model.coulomb, model.viscous, model.dither, model.period, model.moving, mass,
-        desired_velocity, velocity, time, out,
-    )  # fmt: skip
+    rows = np.stack((model.coulomb, model.viscous, model.dither))
+    _torque(rows, model.period, model.moving, mass, desired_velocity, velocity, time, out)
     return out
 
 
 @kernel
 def _compensate(  # type: ignore[no-untyped-def]
-    times, positions, last, coulomb, viscous, dither, period, moving, mass, desired_velocity,
-    position, time, effort,
-):  # fmt: skip
+    ring, last, rows, period, moving, mass, desired_velocity, position, time, effort
+):
     """Add the torque at the mean velocity; where in the ring this reading is."""
     n = effort.shape[0]
     drift, torque = np.empty(n), np.empty(n)
-    last = _mean_velocity(times, positions, last, period, position, time, drift)
-    _torque(coulomb, viscous, dither, period, moving, mass, desired_velocity, drift, time, torque)
+    last = _mean_velocity(ring, last, period, position, time, drift)
+    _torque(rows, period, moving, mass, desired_velocity, drift, time, torque)
     for i in range(n):
         effort[i] += torque[i]
     return last
 
 
 @kernel
-def _torque(  # type: ignore[no-untyped-def]
-    coulomb, viscous, dither, period, moving, mass, desired_velocity, velocity, time, out
-):
+def _torque(rows, period, moving, mass, desired_velocity, velocity, time, out):  # type: ignore[no-untyped-def]
+    coulomb, viscous, dither = rows[0], rows[1], rows[2]
     n = out.shape[0]
     frequency = 2.0 * math.pi / period
     sine = math.sin(frequency * time)
@@ -203,8 +195,9 @@ def _torque(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _mean_velocity(times, positions, last, period, position, time, out):  # type: ignore[no-untyped-def]
+def _mean_velocity(ring, last, period, position, time, out):  # type: ignore[no-untyped-def]
     """Put a reading into the ring; the mean back to the first that is a period old."""
+    times, positions = ring[:, 0], ring[:, 1:]
     size, n = positions.shape
     if time < times[last] or time > times[last] + 2.0 * period:  # another run, or a long silence
         times[:] = -np.inf

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drex_ros.control.interventions import Rule
+from drex_ros.control.matrices import cholesky, cholesky_solve
 from drex_ros.control.proximity import PairKind, Proximity
 from drex_ros.control.target_checks import Bounds
 from drex_ros.kernel import kernel
@@ -25,6 +26,7 @@ LOOK_AHEAD = 0.1
 """About the time that the arm takes to stop, at least [s]."""
 # A fast arm takes longer: its torques must turn round first, then it brakes as it can.
 _TURN_ROUND = 0.05  # [s]
+_NOTICED = 0.01  # [s] until an arm that speeds up is seen to, before its torques turn round
 _BRAKING = 6.0  # [m/s^2] of the palm
 _TOO_FAST = 0.82  # of its velocity limit, at which a joint is beyond what torques can mend
 _APPROACH = 2e-4  # [m] nearer within that time is an approach; less is noise
@@ -79,7 +81,7 @@ class Guard:
 
         Args:
             position: [rad].
-            velocity: [rad/s].
+            velocity: [rad/s], as speed_ahead() gives it.
             terms: of this state.
             ahead: where the robot will be soon [rad], where that is planned; None: straight on.
         """
@@ -114,10 +116,8 @@ class Guard:
         near = soon.clearance < now.clearance - _APPROACH
         if not self._deeper(rule, now.clearance) and not near:
             return None
-        words = f'too near: {now.words}, soon {1e3 * soon.distance:.0f} mm'
-        return Verdict(
-            rule, now.clearance < -_DEEP, f'{words}, must be {1e3 * soon.margin:.0f} mm at least'
-        )
+        words = f'too near: soon {soon.words}, must be {1e3 * soon.margin:.0f} mm at least'
+        return Verdict(rule, now.clearance < -_DEEP, words)
 
     def _deeper(self, rule: Rule, clearance: float) -> bool:
         """Whether the robot crept into a margin, too slowly for its speed to tell."""
@@ -126,6 +126,37 @@ class Guard:
             return False
         self._crept[rule] = clearance
         return True
+
+
+def speed_ahead(velocity: Array, told: Array, external: Array, terms: Terms) -> Array:
+    """Velocities when the torques that drive the arm can be gone [rad/s]. Shape (23,).
+
+    Args:
+        velocity: measured [rad/s]. Shape (23,), as the next two.
+        told: torques that the robot was sent last [N m].
+        external: torques of the world on the joints [N m]; NaN: not known.
+        terms: of this state.
+    """
+    ahead = velocity.copy()
+    _speed_ahead(terms.numbers, told, external, LIMITS.effort_rate, ahead)
+    return ahead
+
+
+@kernel
+def _speed_ahead(numbers, told, external, rate, velocity):  # type: ignore[no-untyped-def]
+    """Add what the arm gains while its torques fall to nothing by the robot's rate."""
+    terms = split_terms(numbers)
+    factor = np.empty((N_ARM, N_ARM))
+    cholesky(terms.mass[:N_ARM, :N_ARM], factor)
+    gain = np.empty(N_ARM)
+    falling = 0.0
+    for i in range(N_ARM):
+        outside = external[i] if math.isfinite(external[i]) else 0.0
+        gain[i] = told[i] + outside - terms.coriolis[i]
+        falling = max(falling, abs(told[i]) / rate[i])
+    cholesky_solve(factor, gain)
+    for i in range(N_ARM):
+        velocity[i] += (_NOTICED + 0.5 * falling) * gain[i]
 
 
 def examine(robot: RobotState, last: RobotState | None) -> Findings:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -78,11 +79,10 @@ class HandControl:
         stiffness = np.maximum(self._stiffness, _LEAST_STIFFNESS)
         return loaded_rest(robot.position[HAND], robot.velocity[HAND], load, stiffness, _BEYOND)
 
-    def overdue(self, time: float) -> float:
-        """How long plain torques have gone without new ones at a time [s]; 0: they count."""
-        if self.mode is not TargetMode.JOINT_EFFORT:
-            return 0.0
-        return self._plain.overdue(time)
+    @property
+    def deadline(self) -> float:
+        """Until when plain torques count without new ones [s]; infinity in other modes."""
+        return self._plain.until if self.mode is TargetMode.JOINT_EFFORT else math.inf
 
     def stop(self) -> None:
         """Let the set-points come to rest; mode, gains and forces stay, so nothing is dropped."""

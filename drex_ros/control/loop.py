@@ -17,7 +17,7 @@ import numpy as np
 from drex_ros.control.arm_control import ArmControl
 from drex_ros.control.authority import Authority
 from drex_ros.control.estimation.estimator import Estimates, Estimator
-from drex_ros.control.guard import LOOK_AHEAD, Findings, Guard, examine
+from drex_ros.control.guard import LOOK_AHEAD, Findings, Guard, examine, speed_ahead
 from drex_ros.control.hand_control import HandControl
 from drex_ros.control.interventions import Interventions, Rule
 from drex_ros.control.move import Move
@@ -76,7 +76,9 @@ class ControlLoop:
             margins=settings.margins,
         )
         self._guard = Guard(self.proximity, self.bounds)
-        self._supervisor = Supervisor(Envelope.of_robot(settings.effort_share), self.interventions)
+        ends = self.bounds.lower, self.bounds.upper
+        envelope = Envelope.of_robot(settings.effort_share, *ends)
+        self._supervisor = Supervisor(envelope, self.interventions)
         self._authority = Authority(settings.source_timeout)
         self._stream = StreamClock()
         self._robot: RobotState | None = None
@@ -208,11 +210,8 @@ class ControlLoop:
 
     def _keep_deadline(self, robot: RobotState, terms: Terms) -> None:
         """Hold when the last target no longer counts; stop when no other came."""
-        overdue = max(
-            self._authority.overdue(robot.time),
-            self.arm.overdue(robot.time),
-            self.hand.overdue(robot.time),
-        )
+        deadline = min(self._authority.deadline, self.arm.deadline, self.hand.deadline)
+        overdue = robot.time - deadline
         if overdue <= 0.0 or self.move is not None:
             return
         source = self.source or 'unnamed'
@@ -261,12 +260,16 @@ class ControlLoop:
         if self.move is not None:
             # The way was checked as a whole: straight on it would not go.
             ahead = robot.position + self.move.step(LOOK_AHEAD)
-        verdict = self._guard.check(robot.position, robot.velocity, terms, ahead)
+        external = self.estimator.estimates.external_torque
+        velocity = speed_ahead(robot.velocity, self._told, external, terms)
+        verdict = self._guard.check(robot.position, velocity, terms, ahead)
         if verdict is None:
             return
         if verdict.stop:
             self._stop(verdict.rule, robot.time, verdict.reason)
             return
+        if self.state is ControllerState.HOLDING and self.arm.moves:
+            return  # it brakes already
         self.interventions.note(verdict.rule, robot.time, verdict.reason)
         self._rest(robot, f'{verdict.reason}: holding')
         self._brakes = True  # what drove the arm there must not go on

@@ -18,7 +18,8 @@ class PlainEffort:
         self._rate = rate
         self._timeout = timeout
         self._goal = np.zeros(rate.shape[0])
-        self._until = 0.0
+        self.until = 0.0
+        """When they count no more without new ones [s]."""
         self.effort = np.zeros(rate.shape[0])
         """As they are now [N m]. Shape (n,)."""
 
@@ -29,11 +30,7 @@ class PlainEffort:
     def take(self, goal: Array, time: float) -> None:
         """Go to these [N m], which are told at a time [s]."""
         self._goal[:] = goal
-        self._until = time + self._timeout
-
-    def overdue(self, time: float) -> float:
-        """How long they have gone without new ones at a time [s]; 0: they count."""
-        return max(time - self._until, 0.0)
+        self.until = time + self._timeout
 
     def advance(self, period: float) -> Array:
         """The torques a period [s] later [N m]. Shape (n,)."""

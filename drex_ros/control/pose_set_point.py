@@ -15,47 +15,58 @@ from drex_ros.control.set_point import (
     VELOCITY,
     JointFollower,
     follow,
-    keep_rows_near,
+    keep_near,
     set_out_again,
+    split_follower,
 )
 from drex_ros.kernel import kernel
-from drex_ros.robot.joints import Array
+from drex_ros.robot.joints import Array, constant
+
+_ZERO = constant(6 * (0.0,))
 
 
-class PoseFollower:
-    """Where the palm should be now. World axes."""
+class PoseSetPoint:
+    """Where the palm should be now. World axes; linear, then angular."""
+
+    def __init__(
+        self,
+        position: Array,
+        rotation: Array,
+        velocity: Array = _ZERO,
+        acceleration: Array = _ZERO,
+    ) -> None:
+        """[m], shape (3,); (3, 3); [m/s, rad/s], (6,); [m/s^2, rad/s^2], (6,). All are copied."""
+        parts = (position, rotation.ravel(), velocity, acceleration)
+        self.numbers: Array = np.concatenate(parts)
+        """All of it in one array, for split_pose() in a compiled function. Shape (24,)."""
+        pieces = split_pose.py_func(self.numbers)
+        self.position, self.rotation, self.velocity, self.acceleration = pieces
+
+
+class PoseFollower(PoseSetPoint):
+    """A set-point of the palm that moves to its goal."""
 
     def __init__(self, speed: float, turning: float) -> None:
         """Greatest speed [m/s] and rate of turning [rad/s]."""
+        super().__init__(np.zeros(3), np.eye(3))
         self._place = JointFollower(np.zeros(3), np.full(3, speed))
-        # Rotation and goal, velocity and acceleration in one array, as those of a follower.
-        self._pose = np.zeros((10, 3))
-        self.rotation, self.goal_rotation = self._pose[:3], self._pose[3:6]
-        self.rotation[:] = self.goal_rotation[:] = np.eye(3)
         # The turn still to go from the goal back to the set-point, as a vector that shrinks.
         self._turn = JointFollower(np.zeros(3), np.full(3, turning))
-        self.velocity = self._pose[6:8].reshape(6)
-        """Linear [m/s] and angular [rad/s]. Shape (6,)."""
-        self.acceleration = self._pose[8:].reshape(6)
-        """[m/s^2, rad/s^2] Shape (6,)."""
-
-    @property
-    def position(self) -> Array:
-        """[m] Shape (3,)."""
-        return self._place.position
+        self.goal_rotation = np.eye(3)
 
     @property
     def goal(self) -> Array:
         """[m] Shape (3,)."""
         return self._place.goal
 
+    @property
+    def moves(self) -> bool:
+        """Whether it does not stand."""
+        return self._place.moves or self._turn.moves
+
     def rest(self, position: Array, rotation: Array) -> None:
         """Stand at a pose at once."""
-        self._place.rest(position)
-        self._turn.rest(np.zeros(3))
-        self.rotation[:] = self.goal_rotation[:] = rotation
-        self.velocity[:] = 0.0
-        self.acceleration[:] = 0.0
+        self.put(position, rotation, _ZERO, _ZERO)
 
     def go(self, position: Array, rotation: Array, duration: float) -> None:
         """Set out for a pose, there after a duration [s], or later by the greatest speeds."""
@@ -77,13 +88,15 @@ class PoseFollower:
         """Be where somebody else leads it."""
         self._place.put(position, velocity[:3], acceleration[:3])
         self._turn.rest(np.zeros(3))
+        self.position[:] = position
         self.rotation[:] = self.goal_rotation[:] = rotation
         self.velocity[:], self.acceleration[:] = velocity, acceleration
 
     def advance(self, period: float) -> None:
         """Go on for one period [s]."""
-        place, turn = self._place, self._turn
-        _follow_pose(place.rows, place.clock, turn.rows, turn.clock, self._pose, period)
+        _follow_pose(
+            *(self._place.numbers, self._turn.numbers, self.goal_rotation, self.numbers, period)
+        )
 
     def keep_near(self, position: Array, rotation: Array, reach: Array, turn: float) -> bool:
         """Do not run ahead of the measured pose; whether that changed something.
@@ -102,8 +115,8 @@ class PoseFollower:
         """Both in one: go on for a period [s], and do not run ahead."""
         return bool(
             _follow_pose_near(
-                *(self._place.rows, self._place.clock, self._turn.rows, self._turn.clock),
-                *(self._pose, period, position, rotation, reach, turn),
+                *(self._place.numbers, self._turn.numbers, self.goal_rotation, self.numbers),
+                *(period, position, rotation, reach, turn),
             )
         )
 
@@ -127,39 +140,45 @@ class PoseFollower:
 
 
 @kernel
-def _follow_pose(place, place_clock, turn, turn_clock, pose, period):  # type: ignore[no-untyped-def]
-    """Place and turn of the palm; pose has rotation and goal, velocity and acceleration."""
-    follow(place, place_clock, period)
-    follow(turn, turn_clock, period)
+def split_pose(numbers):  # type: ignore[no-untyped-def]
+    """Position, rotation, velocity, acceleration; `split_pose.py_func` does so outside."""
+    return numbers[:3], numbers[3:12].reshape((3, 3)), numbers[12:18], numbers[18:]
+
+
+@kernel
+def _follow_pose(place_numbers, turn_numbers, goal_rotation, numbers, period):  # type: ignore[no-untyped-def]
+    """Place and turn of the palm for one period."""
+    follow(place_numbers, period)
+    follow(turn_numbers, period)
+    (place, _), (turn, _) = split_follower(place_numbers), split_follower(turn_numbers)
+    position, rotation, velocity, acceleration = split_pose(numbers)
     for i in range(3):
-        pose[6, i], pose[7, i] = place[VELOCITY, i], turn[VELOCITY, i]
-        pose[8, i], pose[9, i] = place[ACCELERATION, i], turn[ACCELERATION, i]
+        position[i] = place[POSITION, i]
+        velocity[i], velocity[3 + i] = place[VELOCITY, i], turn[VELOCITY, i]
+        acceleration[i], acceleration[3 + i] = place[ACCELERATION, i], turn[ACCELERATION, i]
     left = np.empty((3, 3))
     rotation_of(turn[POSITION], left)
-    multiply(left, pose[3:6], pose[:3])
+    multiply(left, goal_rotation, rotation)
 
 
 @kernel
 def _follow_pose_near(  # type: ignore[no-untyped-def]
-    place, place_clock, turn, turn_clock, pose, period, position, rotation, reach, most
-):
+    place_numbers, turn_numbers, goal_rotation, numbers, period, measured, measured_rotation,
+    reach, most,
+):  # fmt: skip
+    """Both; whether the set-point had run ahead of what is measured."""
     if period > 0.0:
-        _follow_pose(place, place_clock, turn, turn_clock, pose, period)
-    return _near_pose(place, place_clock, turn, turn_clock, pose, position, rotation, reach, most)
-
-
-@kernel
-def _near_pose(  # type: ignore[no-untyped-def]
-    place, place_clock, turn, turn_clock, pose, position, rotation, reach, most
-):
-    """Do not run ahead of a measured position and rotation; whether that changed something."""
-    cut = keep_rows_near(place, place_clock, position, reach)
+        _follow_pose(place_numbers, turn_numbers, goal_rotation, numbers, period)
+    (place, _), (turn, _) = split_follower(place_numbers), split_follower(turn_numbers)
+    position, rotation, velocity, acceleration = split_pose(numbers)
+    cut = keep_near(place_numbers, measured, reach)
     if cut:
-        pose[6, :] = place[VELOCITY]
-        pose[8, :] = place[ACCELERATION]
+        for i in range(3):
+            position[i] = place[POSITION, i]
+            velocity[i], acceleration[i] = place[VELOCITY, i], place[ACCELERATION, i]
     ahead = np.empty(3)
     between = np.empty((3, 3))
-    multiply(pose[:3], rotation.T, between)
+    multiply(rotation, measured_rotation.T, between)
     rotation_vector(between, ahead)
     angle = np.sqrt(ahead[0] * ahead[0] + ahead[1] * ahead[1] + ahead[2] * ahead[2])
     if angle <= most:
@@ -167,11 +186,11 @@ def _near_pose(  # type: ignore[no-untyped-def]
     for i in range(3):
         ahead[i] *= most / angle
         turn[VELOCITY, i] = turn[ACCELERATION, i] = 0.0
-        pose[7, i] = pose[9, i] = 0.0
+        velocity[3 + i] = acceleration[3 + i] = 0.0
     rotation_of(ahead, between)
-    multiply(between, rotation, pose[:3])
-    multiply(pose[:3], pose[3:6].T, between)
+    multiply(between, measured_rotation, rotation)
+    multiply(rotation, goal_rotation.T, between)
     rotation_vector(between, turn[POSITION])
     turn[CARROT, :] = turn[POSITION]
-    set_out_again(turn, turn_clock)
+    set_out_again(turn_numbers)
     return True

@@ -24,7 +24,7 @@ _STREAM = 0.3  # [s] longest time between the targets of a stream
 _SLOWEST, _FASTEST = 20.0, 100.0  # [1/s] range of w
 _PER_TARGET = 4.0  # w times the time between two targets
 _SMOOTH = 0.3  # weight of the newest interval in the mean of them
-_STOPPING = 40.0  # [1/s] w of a stop
+_STOPPING = 30.0  # [1/s] w of a stop: as hard as the limit of torque rates allows
 _RATE_CHANGE = 60.0  # [1/s^2] of w
 _STANDS = 0.1  # [rad/s] slower than this a joint stands
 _MOVES = 1e-3  # [rad/s], [m/s] from which on a set-point moves
@@ -64,14 +64,15 @@ _ALONG, DURATION, _RATE, _RATE_GOAL = range(4)
 class JointFollower:
     """Where joints should be now.
 
-    All of it is in two arrays, for handing each to a compiled function costs 0.2 us.
+    All of it is in one array, for handing each to a compiled function costs 0.2 us.
     """
 
     def __init__(self, position: Array, speed: Array) -> None:
         """At rest at a posture [rad]; speed is the greatest of each joint [rad/s]."""
-        self.rows = rows = np.zeros((7, position.shape[0]))
+        self.numbers = np.zeros(7 * position.shape[0] + 4)
+        self.rows, self.clock = rows, clock = split_follower.py_func(self.numbers)
         rows[_SPEED] = speed
-        self.clock = np.array((1.0, 1.0, _rate(SINGLE), _rate(SINGLE)))
+        clock[:] = 1.0, 1.0, _rate(SINGLE), _rate(SINGLE)
         self.position: Array = rows[POSITION]
         """[rad]"""
         self.velocity = rows[VELOCITY]
@@ -87,11 +88,19 @@ class JointFollower:
     @property
     def moves(self) -> bool:
         """Whether it does not stand."""
-        return bool(_moves(self.rows))
+        return bool(_moves(self.numbers))
 
     def rest(self, position: Array) -> None:
         """Stand at a posture [rad] at once."""
         self.put(position, _NONE, _NONE)
+
+    def brake(self, position: Array, velocity: Array) -> None:
+        """Come to rest from a posture [rad] and velocity [rad/s] that the robot has.
+
+        A set-point that stood at once would have each joint brake as it can, and throw others.
+        """
+        self.put(position, np.where(np.abs(velocity) < _STANDS, 0.0, velocity), _NONE)
+        self.stop()
 
     def go(self, goal: Array, duration: float) -> None:
         """Set out for a goal [rad], there after a duration [s], or later by the greatest speed."""
@@ -119,15 +128,15 @@ class JointFollower:
 
     def advance(self, period: float) -> None:
         """Go on for one period [s]."""
-        follow(self.rows, self.clock, period)
+        follow(self.numbers, period)
 
     def keep_near(self, position: Array, reach: Array) -> bool:
         """Do not run ahead of the measured position [rad]; whether that changed something."""
-        return bool(keep_rows_near(self.rows, self.clock, position, reach))
+        return bool(keep_near(self.numbers, position, reach))
 
     def advance_near(self, period: float, position: Array, reach: Array) -> bool:
         """Both in one: go on, and do not run ahead."""
-        return bool(_follow_near(self.rows, self.clock, period, position, reach))
+        return bool(_follow_near(self.numbers, period, position, reach))
 
 
 def _rate(duration: float) -> float:
@@ -167,8 +176,16 @@ def loaded_rest(
 
 
 @kernel
-def follow(rows, clock, period):  # type: ignore[no-untyped-def]
+def split_follower(numbers):  # type: ignore[no-untyped-def]
+    """Rows and clock as views of a follower's array; `split_follower.py_func` does so outside."""
+    n = (numbers.shape[0] - 4) // 7
+    return numbers[: 7 * n].reshape((7, n)), numbers[7 * n :]
+
+
+@kernel
+def follow(numbers, period):  # type: ignore[no-untyped-def]
     """One period of the critically damped spring, solved exactly for a carrot that stands."""
+    rows, clock = split_follower(numbers)
     along = clock[_ALONG] = min(clock[_ALONG] + period / clock[DURATION], 1.0)
     if clock[_RATE] != clock[_RATE_GOAL]:
         # At once, it would make up for its whole lag at several times the speed.
@@ -191,7 +208,8 @@ def follow(rows, clock, period):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _moves(rows):  # type: ignore[no-untyped-def]
+def _moves(numbers):  # type: ignore[no-untyped-def]
+    rows, _ = split_follower(numbers)
     fastest = 0.0
     for i in range(rows.shape[1]):
         fastest = max(fastest, abs(rows[VELOCITY, i]))
@@ -199,8 +217,9 @@ def _moves(rows):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def keep_rows_near(rows, clock, measured, reach):  # type: ignore[no-untyped-def]
+def keep_near(numbers, measured, reach):  # type: ignore[no-untyped-def]
     """Hold set-points near. One that is held stands, and its carrot waits: it shall not leap."""
+    rows, _ = split_follower(numbers)
     cut = False
     for i in range(rows.shape[1]):
         ahead = rows[POSITION, i] - measured[i]
@@ -213,13 +232,14 @@ def keep_rows_near(rows, clock, measured, reach):  # type: ignore[no-untyped-def
             rows[CARROT, i] = rows[POSITION, i]
             cut = True
     if cut:
-        set_out_again(rows, clock)
+        set_out_again(numbers)
     return cut
 
 
 @kernel
-def set_out_again(rows, clock):  # type: ignore[no-untyped-def]
+def set_out_again(numbers):  # type: ignore[no-untyped-def]
     """Go on to the goal from the carrot, no faster than before: it may have been moved."""
+    rows, clock = split_follower(numbers)
     longest = (1.0 - clock[_ALONG]) * clock[DURATION]
     for i in range(rows.shape[1]):
         rows[_FROM, i] = rows[CARROT, i]
@@ -229,6 +249,6 @@ def set_out_again(rows, clock):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _follow_near(rows, clock, period, measured, reach):  # type: ignore[no-untyped-def]
-    follow(rows, clock, period)
-    return keep_rows_near(rows, clock, measured, reach)
+def _follow_near(numbers, period, measured, reach):  # type: ignore[no-untyped-def]
+    follow(numbers, period)
+    return keep_near(numbers, measured, reach)

@@ -2,16 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The last word on every torque: it brings them within what robot and object bear.
 
-Each joint has a corridor of allowed torque, which narrows near its stops and near its greatest
-speed; beyond them it has only torques that lead back. With d the distance to a soft wall and
-v_w = min(v_max, sqrt(2 b d)) the speed from which it can still brake before it,
-
-    tau <= k d - c v     (wall: a critically damped spring)
-    a <= (v_w - v) / T,  a = M^-1 (tau - C v)    (speed)
-
-and the same downwards. Speeds are kept by accelerations, for every torque on the arm moves all of
-its joints. T is the time for which an acceleration goes on at least: torque cannot be taken away
-at once, it falls by the robot's limit of its change. Last come that limit and that of torque.
+Each joint has a corridor of allowed torque, which narrows near its stops; beyond them it has only
+torques that lead back. With d the distance to a soft wall, tau <= k d - c v: a critically damped
+spring. What is said of speeds is in drex_ros/control/speed_limit. Last come the limits of torque
+and of its change.
 """
 
 from __future__ import annotations
@@ -23,6 +17,16 @@ import numpy as np
 
 from drex_ros.control.interventions import Interventions, Rule
 from drex_ros.control.matrices import cholesky, cholesky_solve, dot
+from drex_ros.control.speed_limit import (
+    EFFORT,
+    EFFORT_RATE,
+    NO_RULE,
+    POSITION,
+    VELOCITY,
+    keep_arm_speed,
+    speeds,
+    step_range,
+)
 from drex_ros.kernel import kernel
 from drex_ros.robot.joints import (
     JOINT_NAMES,
@@ -44,10 +48,7 @@ _WALL_STIFFNESS = constant((300, 300, 300, 300, 100, 60, 40) + N_HAND * (10.0,))
 _FINGER_TIME = 0.005  # [s] in which a finger's joint may come to its greatest speed
 # [N m/s]; of the hand the maker states none: here from nothing to all it has in 14 ms.
 _RATE = constant(N_ARM * (np.inf,) + N_HAND * (50.0,))
-_DEAD_TIME = 0.02  # [s] from a speed to the torque that answers it: filter, cycle and delay
-_BRAKE_SHARE = 0.3  # of the greatest torque, that braking before a wall counts on
-_TURNS = 5
-_CREEP = 0.02  # [rad/s] at which a joint may come to its wall
+_ANYWHERE = constant((-np.inf,) * 3), constant((np.inf,) * 3)  # [m]
 _RULES = (Rule.JOINT_POSITION, Rule.JOINT_VELOCITY, Rule.EFFORT, Rule.EFFORT_RATE)
 _LEVER = 5e-3  # [m] that a straight finger counts as having along itself, not none
 _NOTHING = 1e-30  # [N m] of a difference that has faded: smaller numbers only take time
@@ -56,7 +57,7 @@ _LONGEST_SILENCE = 0.1  # [s] after which a rule that acts on says so in words a
 
 @dataclass(frozen=True)
 class Envelope:
-    """Limits of the joints; never wider than the robot's own. Shapes (23,)."""
+    """Limits of the joints, never wider than the robot's own, and of the palm. Shapes (23,)."""
 
     lower: Array
     """[rad]"""
@@ -68,13 +69,24 @@ class Envelope:
     """[N m]"""
     effort_rate: Array
     """[N m/s]"""
+    palm_lower: Array
+    """Of the palm's place [m]. Shape (3,), as the next."""
+    palm_upper: Array
+    """[m]"""
 
     @classmethod
-    def of_robot(cls, effort_share: float = 1.0) -> Envelope:
+    def of_robot(
+        cls,
+        effort_share: float = 1.0,
+        palm_lower: Array = _ANYWHERE[0],
+        palm_upper: Array = _ANYWHERE[1],
+    ) -> Envelope:
         """The robot's own, with soft walls before the stops.
 
         Args:
             effort_share: of the robot's torque limits, 0 to 1.
+            palm_lower: end of the workspace [m], shape (3,); none by default, as of the next.
+            palm_upper: the other end [m].
         """
         if not 0.0 < effort_share <= 1.0:
             raise ValueError(f'effort_share is {effort_share:g}, must be above 0 and at most 1')
@@ -84,6 +96,8 @@ class Envelope:
             velocity=SPEED_SHARE * LIMITS.velocity,
             effort=effort_share * LIMITS.effort,
             effort_rate=np.minimum(LIMITS.effort_rate, _RATE),
+            palm_lower=palm_lower,
+            palm_upper=palm_upper,
         )
 
 
@@ -100,6 +114,7 @@ class Supervisor:
                 *(envelope.effort, envelope.effort_rate, _WALL_STIFFNESS),
             )
         )
+        self._box = np.stack((envelope.palm_lower, envelope.palm_upper))
 
     def limit(
         self,
@@ -125,12 +140,17 @@ class Supervisor:
             time: of this state [s].
         """
         limited = np.empty(N_JOINTS)
-        changed = _corridor(
+        changed, axis = _corridor(
             *(effort, previous, told, position, velocity),
-            *(terms.numbers, self._limits, period, limited, self._by_rule),
+            *(terms.numbers, self._limits, self._box, period, limited, self._by_rule),
         )
         if changed:
             self._note(effort, limited, position, velocity, time)
+        if axis >= 0:
+            place = terms.palm_position[axis]
+            self._interventions.note(
+                Rule.WORKSPACE, time, f'the palm was slowed at {"xyz"[axis]} = {place:.3f} m'
+            )
         return limited, changed
 
     def _note(
@@ -233,9 +253,13 @@ def limit_fingertips(jacobians, limit, effort):  # type: ignore[no-untyped-def]
 
 @kernel
 def _corridor(  # type: ignore[no-untyped-def]
-    effort, previous, told, position, velocity, numbers, limits, period, out, by_rule
+    effort, previous, told, position, velocity, numbers, limits, box, period, out, by_rule
 ):
-    """Cut each torque to its corridor; by_rule tells which rule decided first (0: none)."""
+    """Cut each torque to its corridor; by_rule tells which rule decided first (0: none).
+
+    Returns:
+        Whether anything was changed; the axis along which the palm was slowed, -1: none.
+    """
     terms = split_terms(numbers)
     mass, gravity = terms.mass, terms.gravity
     lower, upper, fastest = limits[0], limits[1], limits[2]
@@ -251,45 +275,26 @@ def _corridor(  # type: ignore[no-untyped-def]
         high = load[i] + wall[i] * (upper[i] - q) - damping * v
         low = load[i] + wall[i] * (lower[i] - q) - damping * v
         out[i] = min(max(effort[i], low), high)
-        by_rule[i] = 1 if out[i] != effort[i] else 0
-    _keep_arm_speed(
-        previous, told, position, velocity, mass, terms.coriolis, lower, upper, fastest,
-        strongest, change, period, out, by_rule,
-    )  # fmt: skip
+        by_rule[i] = POSITION if out[i] != effort[i] else NO_RULE
+    axis = keep_arm_speed(
+        previous, told, position, velocity, terms, limits, box, period, out, by_rule
+    )
     for i in range(N_ARM, n):
         # A finger's joint: what the others do moves it little.
         reach = mass[i, i] / _FINGER_TIME
-        up, down = _speeds(i, position[i], mass[i, i], lower, upper, fastest, strongest)
+        up, down = speeds(i, position[i], mass[i, i], lower, upper, fastest, strongest)
         high = load[i] + reach * (up - velocity[i])
         low = load[i] - reach * (down + velocity[i])
-        _cut(out, by_rule, i, low, high, 2 if min(up, down) == fastest[i] else 1)
+        _cut(out, by_rule, i, low, high, VELOCITY if min(up, down) == fastest[i] else POSITION)
     changed = False
     for i in range(n):
-        _cut(out, by_rule, i, -strongest[i], strongest[i], 3)
+        _cut(out, by_rule, i, -strongest[i], strongest[i], EFFORT)
         step = change[i] * period
-        low, high = _step_range(previous[i], told[i], step)
-        _cut(out, by_rule, i, low, high, 4)
-        if by_rule[i] != 0:
+        low, high = step_range(previous[i], told[i], step)
+        _cut(out, by_rule, i, low, high, EFFORT_RATE)
+        if by_rule[i] != NO_RULE:
             changed = True
-    return changed
-
-
-@kernel
-def _speeds(i, position, inertia, lower, upper, fastest, strongest):  # type: ignore[no-untyped-def]
-    """Greatest speeds of a joint up and down [rad/s], from which it can brake before its walls."""
-    brake = 2.0 * _BRAKE_SHARE * strongest[i] / inertia
-    up = math.sqrt(brake * max(upper[i] - position, 0.0)) + _CREEP
-    down = math.sqrt(brake * max(position - lower[i], 0.0)) + _CREEP
-    return min(fastest[i], up), min(fastest[i], down)
-
-
-@kernel
-def _step_range(previous, told, step):  # type: ignore[no-untyped-def]
-    """Torques within a step of both; of the one that the robot has where both cannot be."""
-    low, high = max(previous, told) - step, min(previous, told) + step
-    if low > high:
-        low, high = previous - step, previous + step
-    return low, high
+    return changed, axis
 
 
 @kernel
@@ -298,49 +303,5 @@ def _cut(values, by_rule, i, low, high, rule):  # type: ignore[no-untyped-def]
     value = min(max(values[i], low), high)
     if value != values[i]:
         values[i] = value
-        if by_rule[i] == 0:
+        if by_rule[i] == NO_RULE:
             by_rule[i] = rule
-
-
-@kernel
-def _keep_arm_speed(  # type: ignore[no-untyped-def]
-    previous, told, position, velocity, mass, coriolis, lower, upper, fastest, strongest, change,
-    period, out, by_rule,
-):  # fmt: skip
-    """Change the arm's torques so that no joint will be too fast, here or for its wall.
-
-    What accelerations ask for may be more than the motors can: torques and accelerations are
-    brought within their bounds in turn.
-    """
-    factor = np.empty((N_ARM, N_ARM))
-    cholesky(mass[:N_ARM, :N_ARM], factor)
-    wanted, off = np.empty(N_ARM), np.empty(N_ARM)
-    asked = out[:N_ARM].copy()
-    horizon = _DEAD_TIME
-    for turn in range(_TURNS):
-        for i in range(N_ARM):
-            # Only what the motors can give in this cycle tells how fast the joints will be.
-            low, high = _step_range(previous[i], told[i], change[i] * period)
-            out[i] = min(max(out[i], low, -strongest[i]), high, strongest[i])
-            wanted[i] = out[i] - coriolis[i]
-            if turn == 0:
-                horizon = max(horizon, _DEAD_TIME + abs(out[i]) / change[i])
-        cholesky_solve(factor, wanted)
-        found = False
-        for i in range(N_ARM):
-            v = velocity[i]
-            up, down = _speeds(i, position[i], mass[i, i], lower, upper, fastest, strongest)
-            allowed = min(max(wanted[i], -(down + v) / horizon), (up - v) / horizon)
-            off[i] = allowed - wanted[i]
-            if off[i] != 0.0:
-                found = True
-                if by_rule[i] == 0:
-                    by_rule[i] = 2 if min(up, down) == fastest[i] else 1
-        if not found:
-            break
-        for i in range(N_ARM):
-            for j in range(N_ARM):
-                out[i] += mass[i, j] * off[j]
-    for i in range(N_ARM):
-        if by_rule[i] == 0 and out[i] != asked[i]:
-            by_rule[i] = 3 if abs(out[i]) == strongest[i] else 4

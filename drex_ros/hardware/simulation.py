@@ -23,6 +23,8 @@ HOLD_STIFFNESS = constant((600, 600, 600, 600, 250, 150, 50) + 16 * (3.0,))
 """Spring of the hardware's own hold [N m/rad], critically damped. Shape (23,)."""
 
 _STANDS = 0.1  # [rad/s] slower than this a joint stands
+_RESTS = 1e-3  # [rad/s] slower than this a joint has braked
+_TURN_ROUND = 0.15  # [s] at most, until an arm that brakes is as slow as it should be
 _BRAKING = 0.05  # [s] in which the arm's speed falls to a third when a hold begins
 _REACH = 3.0  # [m] from the robot within which an object may be put
 _UNIT = 1e-3  # how far the length of a quaternion may be from 1
@@ -89,9 +91,8 @@ class Simulation:
         self._hold_position = self.position + np.where(stands, load / HOLD_STIFFNESS, 0.0)
         self._hold_velocity = np.zeros(N_JOINTS)
         self._hold_velocity[ARM] = np.where(stands, 0.0, self.velocity)[ARM]
-        inertia = np.zeros((self.model.nv, self.model.nv))
-        mujoco.mj_fullM(self.model, self.data, inertia)
-        diagonal = inertia.diagonal()[:N_JOINTS]
+        self._hold_turning = _TURN_ROUND
+        diagonal = self._inertia().diagonal()[:N_JOINTS]
         self._hold_damping = 2.0 * np.sqrt(HOLD_STIFFNESS * diagonal)
         self._motors.forget()
 
@@ -100,16 +101,30 @@ class Simulation:
         slower = math.exp(-self._timestep / _BRAKING)
         for _ in range(steps):
             mujoco.mj_step1(self.model, self.data)
-            self._hold_velocity *= slower
-            self._hold_position += self._timestep * self._hold_velocity
+            self._brake(slower)
             effort = HOLD_STIFFNESS * (self._hold_position - self.position)
             effort += self._hold_damping * (self._hold_velocity - self.velocity)
+            if self._hold_velocity.any():
+                # With the whole inertia, or a joint that brakes hard would throw its neighbours.
+                effort[ARM] -= self._inertia()[ARM, ARM] @ self._hold_velocity[ARM] / _BRAKING
             effort[HAND] += self._hand_weight  # the arm has its own in any case
             np.minimum(effort, LIMITS.effort, out=effort)
             np.maximum(effort, -LIMITS.effort, out=effort)
             self._advance(effort)
         self._note_effort()
         return effort
+
+    def _brake(self, slower: float) -> None:
+        """Let the point that is held go on for a step, slower by a factor."""
+        wanted, measured = self._hold_velocity, self.velocity
+        if self._hold_turning > 0.0:
+            # Motors take their time to turn round: a spring that grew meanwhile would throw.
+            self._hold_turning -= self._timestep
+            ahead = wanted * (measured - wanted) > 0.0
+            self._hold_position[ahead] = self.position[ahead]
+        wanted *= slower
+        wanted[np.abs(wanted) < _RESTS] = 0.0
+        self._hold_position += self._timestep * wanted
 
     def follow(self, commanded: Array, before: Array, steps: int) -> None:
         """Run physics steps with commanded torques [N m]; `before` is what acts until they do."""
@@ -130,6 +145,12 @@ class Simulation:
         if self.thing is not None:
             self.friction = self.thing.friction if friction is None else friction
             self.model.geom_friction[self._object_geoms, 0] = self.friction
+
+    def _inertia(self) -> Array:
+        """Joint-space inertia of robot and object [kg m^2]; the robot's joints come first."""
+        inertia = np.zeros((self.model.nv, self.model.nv))
+        mujoco.mj_fullM(self.model, self.data, inertia)
+        return inertia
 
     def _advance(self, effort: Array) -> None:
         """The second half of a physics step."""

@@ -13,10 +13,10 @@ from drex_ros.control.cartesian_impedance import (
     MAX_CARTESIAN_DAMPING,
     MAX_CARTESIAN_STIFFNESS,
     CartesianImpedance,
-    PoseSetPoint,
     cartesian_impedance,
 )
 from drex_ros.control.friction_compensation import FrictionModel
+from drex_ros.control.pose_set_point import PoseSetPoint
 from drex_ros.robot.dynamics import Dynamics
 from drex_ros.robot.joints import ARM, HOME, LIMITS, N_ARM, N_JOINTS
 
@@ -78,7 +78,7 @@ def test_law_is_the_formula(seed):
 def test_rotation_error_is_right_up_to_half_a_turn(angle):
     terms = at(HOME)
     axis = np.array((2.0, -1.0, 3.0)) / np.sqrt(14.0)
-    goal = PoseSetPoint.at_rest(terms.palm_position, pin.exp3(angle * axis) @ terms.palm_rotation)
+    goal = PoseSetPoint(terms.palm_position, pin.exp3(angle * axis) @ terms.palm_rotation)
     only_turns = CartesianImpedance(np.array((0.0, 0.0, 0.0, 10.0, 10.0, 10.0)))
     tau = torque(terms, HOME, ZERO, goal, only_turns)
     wrench = np.append(np.zeros(3), 10.0 * angle * axis)
@@ -91,7 +91,7 @@ def test_rotation_error_is_right_up_to_half_a_turn(angle):
 def test_given_damping_counts_by_axis():
     v = np.append(0.1 * np.arange(1.0, 8.0), np.zeros(16))
     terms = at(HOME, v)
-    goal = PoseSetPoint.at_rest(terms.palm_position, terms.palm_rotation)
+    goal = PoseSetPoint(terms.palm_position, terms.palm_rotation)
     damping = np.array((10.0, 20.0, 30.0, 1.0, 2.0, 3.0))
     base = CartesianImpedance(STIFFNESS, damping=np.zeros(6))
     less = torque(terms, HOME, v, goal, base)

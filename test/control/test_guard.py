@@ -54,7 +54,7 @@ def test_it_speaks_on_the_way_down_and_not_on_the_way_up(guard, dynamics):
     verdict = check(guard, dynamics, position, velocity)
     assert verdict.rule is Rule.TABLE
     assert not verdict.stop
-    assert 'from the table' in verdict.reason
+    assert 'the table' in verdict.reason
     velocity[1] = -0.5
     assert check(guard, dynamics, position, velocity) is None
 

@@ -97,6 +97,34 @@ def test_a_joint_that_is_too_fast_is_braked(supervisor, dynamics, joint, interve
     assert interventions.records[Rule.JOINT_VELOCITY].count == 1
 
 
+@pytest.mark.parametrize('axis', range(3))
+@pytest.mark.parametrize('direction', [-1.0, 1.0])
+def test_a_pushed_palm_stays_in_its_box(dynamics, interventions, axis, direction):
+    place = dynamics.palm_pose(HOME)[0]
+    lower, upper = place - 0.12, place + 0.12
+    supervisor = Supervisor(Envelope.of_robot(1.0, lower, upper), interventions)
+    push = np.zeros(6)
+    push[axis] = 60.0 * direction  # [N]
+    previous = ZERO
+    with MujocoBackend() as robot:
+        for _ in range(400):
+            state = robot.read()
+            terms = dynamics.terms(state.position, state.velocity)
+            effort = ZERO.copy()
+            effort[HAND] = terms.gravity[HAND]
+            effort[ARM] = terms.palm_jacobian.T @ push
+            previous, _ = supervisor.limit(
+                *(effort, previous, previous, state.position, state.velocity),
+                *(terms, PERIOD, state.time),
+            )
+            assert robot.write(RobotCommand(state.sequence, CommandMode.EFFORT, previous))
+            robot.step()
+            palm = dynamics.palm_pose(robot.simulation.position)[0]
+            assert lower[axis] - 0.01 < palm[axis] < upper[axis] + 0.01
+    assert direction * (palm - place)[axis] > 0.08  # it came near
+    assert interventions.records[Rule.WORKSPACE].count > 0
+
+
 @pytest.mark.parametrize('seed', range(4))
 def test_full_torques_at_random_keep_the_robot_within_its_limits(dynamics, seed):
     """Nothing but the supervisor stands between these torques and the joints."""

@@ -182,6 +182,27 @@ def test_hold_keeps_the_posture_that_it_found(robot):
     assert np.abs(robot.read().velocity).max() < 0.01
 
 
+def test_an_arm_in_motion_brakes_and_does_not_spring_back(robot):
+    torque = ZERO.copy()
+    torque[[0, 1, 3]] = 30.0, 10.0, 15.0
+    cycles = 0
+    while np.abs(robot.simulation.velocity[ARM]).max() < 1.2 and cycles < 200:
+        drive(robot, torque, 1)
+        cycles += 1
+    velocity = robot.simulation.velocity.copy()
+    assert np.abs(velocity[ARM]).max() >= 1.2  # [rad/s]
+    robot.hold('test')
+    ways = []
+    for _ in range(250):
+        robot.step()
+        ways.append(robot.simulation.velocity[ARM].copy())
+    forward = np.array(ways) * np.sign(velocity[ARM])
+    fast = np.abs(velocity[ARM]) > 0.3
+    assert fast.sum() >= 2
+    assert (forward[:, fast] > -0.1).all()
+    np.testing.assert_allclose(ways[-1], 0.0, atol=0.01)
+
+
 def test_commanded_hold(robot):
     drive(robot, ZERO, 10)
     assert robot.write(command(robot, mode=CommandMode.HOLD))

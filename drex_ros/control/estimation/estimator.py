@@ -102,7 +102,7 @@ class Estimator:
         views.momentum.bandwidth[HAND] = settings.hand_bandwidth
         views.payload.centre[:] = settings.payload_centre
         prepare_friction(views.friction)
-        self._estimates = Estimates(
+        self.estimates = Estimates(
             external_torque=views.external,
             external_torque_sigma=views.sigma,
             wrench=views.wrench,
@@ -160,8 +160,8 @@ class Estimator:
         elapsed, self._time = robot.time - self._time, robot.time
         if not 0.0 < elapsed < _LONGEST_CYCLES * period:  # true for NaN too
             self._begin(robot, terms)
-            return self._estimates
-        estimates = self._estimates
+            return self.estimates
+        estimates = self.estimates
         # One by one: a tuple of arrays takes longer to hand over than its arrays.
         mass, sigma, tared, finite = _estimate(
             self._memory, self._flags, robot.position, robot.effort, robot.effort_commanded,
@@ -192,7 +192,7 @@ class Estimator:
         views.slip.velocity[:] = views.slip.force[:] = 0.0
         views.slip.left[:] = 0.0
         self._flags[:] = False
-        self._estimates.payload_mass = self._estimates.payload_sigma = math.nan
+        self.estimates.payload_mass = self.estimates.payload_sigma = math.nan
 
 
 @kernel
