@@ -87,7 +87,7 @@ PARAMETERS = (
     _fixed(
         'speed',
         0.3,
-        'fastest that set-points and moves go, as a share of the joint velocity limits',
+        'fastest that set-points and moves go; 1 is 0.65 of the joint velocity limits',
         range=(0.01, 1.0),
     ),
     _fixed(
