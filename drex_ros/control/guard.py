@@ -26,6 +26,7 @@ LOOK_AHEAD = 0.1
 """About the time that the arm takes to stop, at least [s]."""
 # A fast arm takes longer: its torques must turn round first, then it brakes as it can.
 _TURN_ROUND = 0.05  # [s]
+_GAIN_ERROR = 0.05  # [rad/s] that such a gain of speed may be off
 _NOTICED = 0.01  # [s] until an arm that speeds up is seen to, before its torques turn round
 _BRAKING = 6.0  # [m/s^2] of the palm
 _TOO_FAST = 0.82  # of its velocity limit, at which a joint is beyond what torques can mend
@@ -156,7 +157,9 @@ def _speed_ahead(numbers, told, external, rate, velocity):  # type: ignore[no-un
         falling = max(falling, abs(told[i]) / rate[i])
     cholesky_solve(factor, gain)
     for i in range(N_ARM):
-        velocity[i] += (_NOTICED + 0.5 * falling) * gain[i]
+        # Of an arm that stands the sum of its torques is nothing but their errors.
+        gained = (_NOTICED + 0.5 * falling) * gain[i]
+        velocity[i] += gained - min(max(gained, -_GAIN_ERROR), _GAIN_ERROR)
 
 
 def examine(robot: RobotState, last: RobotState | None) -> Findings:
