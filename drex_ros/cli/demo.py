@@ -133,7 +133,7 @@ def _show(phases: Phases, stack: Stack, drex: Drex, simulator: Simulator) -> Sys
 
     with phases.phase('Stop in motion') as phase:
         drex.set_target(arm=start_state.position[ARM], hand=start_state.position[HAND])
-        fast = _wait_for_speed(drex, lambda speed: speed > 10 * STANDSTILL)
+        fast = _wait_for_speed(drex, lambda speed: speed > 50 * STANDSTILL)
         stopped_at = drex.state().time
         drex.stop()
         still = _wait_for_speed(drex, lambda speed: speed < STANDSTILL)

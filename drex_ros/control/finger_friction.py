@@ -33,7 +33,9 @@ _SWING = 3.0  # a at first; with 2 or less a part of the friction stays
 _HALF = 0.02  # [s] between two turns of the swing
 _WAIT = 0.05  # [s] without a change of w before a swing: a stream of forces does not shake
 _SHARE = 0.5  # of a finger's greatest w that a swing may have
-_FALL = 0.6  # of that friction: a grip of several fingers has less of it than a finger alone
+# Of the friction that is left after a force fell, what is taken off: a grip of several fingers has
+# less of it than a finger alone.
+FALL_ALONE, FALL_IN_GRIP = 1.0, 0.6
 _CHANGE = 0.003  # [N m] of w that starts a swing: 0.03 N at the tip of a finger
 _MOVES = 0.005  # [m/s] from which on a fingertip moves
 _TURNS = 0.05  # [rad/s] from which on a joint of such a finger turns
@@ -63,7 +65,7 @@ def friction_memory() -> FrictionMemory:
 
 @kernel
 def compensate_friction(  # type: ignore[no-untyped-def]
-    memory, finger, wanted, velocity, speed, friction, most, presses, period, out
+    memory, finger, wanted, velocity, speed, friction, most, presses, fall, period, out
 ):
     """Add F (s + a swing) of one finger's joints to out, for use inside other kernels.
 
@@ -76,6 +78,7 @@ def compensate_friction(  # type: ignore[no-untyped-def]
         friction: F of all joints [N m], shape (16,).
         most: greatest torque that out may reach [N m], shape (16,).
         presses: whether the finger presses at all; if not, nothing is added.
+        fall: FALL_ALONE or FALL_IN_GRIP.
         period: since the last cycle [s].
         out: torques of all joints [N m], shape (16,).
     """
@@ -117,6 +120,6 @@ def compensate_friction(  # type: ignore[no-untyped-def]
             swing = -swing
         torque = out[j] + friction[j] * moves * turns + swing
         # After a force fell, friction presses on by as much as the swing was too small to end.
-        left = _FALL * (friction[j] - reach / _SWING)
+        left = fall * (friction[j] - reach / _SWING)
         torque -= memory.falls[finger] * math.copysign(min(left, abs(wanted[j])), wanted[j])
         out[j] = min(max(torque, -most[j]), most[j])

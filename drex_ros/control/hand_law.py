@@ -24,7 +24,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from drex_ros.control.finger_friction import SETTLE, FrictionMemory, compensate_friction
+from drex_ros.control.finger_friction import (
+    FALL_ALONE,
+    FALL_IN_GRIP,
+    SETTLE,
+    FrictionMemory,
+    compensate_friction,
+)
 from drex_ros.control.matrices import add_cross, cholesky, cholesky_solve, dot, solve_lower
 from drex_ros.control.targets import FingerForce
 from drex_ros.kernel import kernel
@@ -269,7 +275,8 @@ def _hand_effort(  # type: ignore[no-untyped-def]
     for i in range(4):
         compensate_friction(
             friction_memory, i, wanted, velocity, speeds[i],
-            _FRICTION, _MOST_EFFORT, tips.selected[i].any(), period, effort,
+            _FRICTION, _MOST_EFFORT, tips.selected[i].any(),
+            FALL_IN_GRIP if frame[i] == _GRIP else FALL_ALONE, period, effort,
         )  # fmt: skip
 
 

@@ -10,8 +10,8 @@ from drex_ros.control.trajectory import Trajectory
 from drex_ros.robot.joints import ARM, Array
 
 ARRIVED = 0.03
-"""Largest error of an arm joint at the end [rad]: it sags by 0.02 under a kilogram that it does not
-know of yet. Fingers may be kept off by what they touch."""
+"""Largest error of an arm joint at the end [rad]: it sags by 0.02 under a kilogram that it does
+not know of yet. Fingers may be kept off by what they touch."""
 _SETTLING = 1.0  # [s] after the end of the trajectory, for the robot to arrive
 
 

@@ -5,7 +5,12 @@
 import numpy as np
 import pytest
 
-from drex_ros.control.finger_friction import SETTLE, compensate_friction, friction_memory
+from drex_ros.control.finger_friction import (
+    FALL_IN_GRIP,
+    SETTLE,
+    compensate_friction,
+    friction_memory,
+)
 from drex_ros.robot.joints import HAND, JOINT_FRICTION, LIMITS, N_HAND
 
 PERIOD = 0.002
@@ -25,7 +30,8 @@ def added(memory, wanted, *, speed=0.0, velocity=None, presses=True, most=MOST, 
     for _ in range(cycles):
         out = np.zeros(N_HAND)
         compensate_friction(
-            memory, FINGER, wanted, velocity, speed, FRICTION, most, presses, PERIOD, out
+            *(memory, FINGER, wanted, velocity, speed, FRICTION, most, presses),
+            *(FALL_IN_GRIP, PERIOD, out),
         )
         rows.append(out)
     return np.array(rows)
