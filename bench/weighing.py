@@ -135,7 +135,7 @@ def weigh(dynamics: Dynamics, mass: float, seed: int) -> tuple[float, float, Arr
     cell.run(1.2)
     felt, real = cell.forces()
     cell.palm(above)
-    cell.run(2.0)
+    cell.run(3.5)  # until friction bears none of the weight
     estimates = cell.controller.estimates
     assert estimates is not None
     return estimates.payload_mass, estimates.payload_sigma, felt, real
