@@ -1,12 +1,13 @@
 # Copyright 2026 The drex_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How well the fingertips press with what they are told, in the simulated robot, in truth.
+"""How well fingertips press as they are told, and feel it, in the simulated robot, in truth.
 
     python bench/finger_force.py [--friction 1.0] [--fingers index thumb]
 
 Each finger alone presses on a can of 20 kg, which stays where it is, with forces that rise and
 then fall; then index, middle finger and thumb grip it. The arm is a spring in every joint. Forces
-are means over 0.2 s, half a second after the last change.
+are means over 0.2 s, half a second after the last change. Of each finger: what it is told, by how
+much it presses otherwise, and by how much the size of the estimated force differs from the true.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from grasping import CAN_PLACE, GRASP
 
+from drex_ros.control.estimation.estimator import Estimates, Estimator
 from drex_ros.control.hand_law import hand_effort, hand_memory, press
 from drex_ros.control.targets import FingerForce
 from drex_ros.hardware.motors import MotorSettings
@@ -67,6 +69,9 @@ class Presser:
         inertia = self._dynamics.effective_inertia(GRASP)[ARM]
         self._arm_damping = 2.0 * np.sqrt(HOLD_STIFFNESS[ARM] * inertia)
         self.memory = hand_memory()
+        self.felt = np.zeros((len(self.fingers), 3))
+        """Estimated forces of the fingers, as settle() gives the true ones [N]."""
+        self._estimator = Estimator()
         self.force = 0.0
         """Asked for [N]."""
         self.greatest_share = 0.0
@@ -77,10 +82,13 @@ class Presser:
         """Direction along the world's x in which a finger presses alone."""
         return -1.0 if finger == 3 else 1.0
 
-    def cycle(self) -> None:
-        """One control cycle."""
+    def cycle(self) -> Estimates:
+        """One control cycle; what is felt at its begin."""
         state = self.robot.read()
         terms = self._dynamics.terms(state.position, state.velocity)
+        estimates = self._estimator.update(
+            state, terms, self._period, dithered=False, moving_target=False
+        )
         effort = np.empty(N_JOINTS)
         effort[ARM] = HOLD_STIFFNESS[ARM] * (self._target - state.position)[ARM]
         effort[ARM] -= self._arm_damping * state.velocity[ARM]
@@ -95,6 +103,7 @@ class Presser:
         command = RobotCommand(state.sequence, CommandMode.EFFORT, effort)
         assert self.robot.write(command), self.robot.read().reason
         self.robot.step()
+        return estimates
 
     def run(self, force: float, seconds: float) -> None:
         """Go to a force [N] by a ramp."""
@@ -122,9 +131,10 @@ class Presser:
         self.run(force, 0.2)
         self.run(force, 0.5)
         total = np.zeros((len(self.fingers), 3))
+        self.felt[:] = 0.0
         cycles = round(0.2 / self._period)
         for _ in range(cycles):
-            self.cycle()
+            self.felt += self.cycle().tip_force[list(self.fingers)] / cycles
             total += self.truth()
         return total / cycles
 
@@ -167,6 +177,11 @@ def error(asked: Array, true: Array) -> Array:
     return difference
 
 
+def felt_tolerance(size: float) -> float:
+    """How far the estimate of a force of this size may be off [N]."""
+    return max(0.2, 0.12 * size)
+
+
 def tolerance(asked: Array) -> Array:
     """How far a force may be off [N], shape (n,)."""
     allowed: Array = np.maximum(0.2, 0.1 * np.linalg.norm(asked, axis=1))
@@ -197,6 +212,9 @@ def report(robot: MujocoBackend, fingers: Sequence[int]) -> None:
             mark = ' ' if abs(off[i]) <= allowed[i] else '!'
             size = np.linalg.norm(asked[i])
             print(f'  {NAMES[finger]} {size:.2f} N {off[i]:+.2f} N{mark}', end='')
+            felt, real = float(np.linalg.norm(presser.felt[i])), float(np.linalg.norm(true[i]))
+            mark = ' ' if abs(felt - real) <= felt_tolerance(real) else '!'
+            print(f' feels {felt - real:+.2f} N{mark}', end='')
         if len(fingers) > 1:
             print(f'  unbalanced {np.linalg.norm(true.sum(axis=0)[:2]):.2f} N', end='')
         print()

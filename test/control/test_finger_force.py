@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from finger_force import GRIP, Presser, error, tolerance
+from finger_force import GRIP, Presser, error, felt_tolerance, tolerance
 
 from drex_ros.hardware.mujoco_backend import MujocoBackend
 
@@ -23,6 +23,8 @@ def test_the_true_force_is_right_after_rising_and_after_falling(robot, finger):
         true, asked = presser.settle(level), presser.asked()
         assert np.linalg.norm(asked) == pytest.approx(level, rel=1e-6)
         assert abs(error(asked, true)) <= tolerance(asked), level
+        felt, real = np.linalg.norm(presser.felt), np.linalg.norm(true)
+        assert abs(felt - real) <= felt_tolerance(real), level
     assert presser.greatest_share <= 0.85
 
 
