@@ -15,7 +15,7 @@ import pytest
 from ros_harness import Domain, NodeProcess, wait_until
 from stack_harness import node_command, node_environment
 
-from drex_interfaces.msg import ControllerTarget, SystemStatus
+from drex_interfaces.msg import SystemStatus
 from drex_ros.client import Drex, DrexError, DrexTimeoutError, Hand, TipForce
 from drex_ros.launching.packages import package_share
 from drex_ros.robot.joints import ARM, FINGERS, HAND, HOME, LIMITS
@@ -174,12 +174,6 @@ def test_the_hand_says_so_too(
         with pytest.raises(DrexError) as error:
             call(drex.hand)
     assert str(error.value).startswith(message)
-
-
-def test_a_hand_that_closes_on_nothing_says_so_and_lets_go(drex: Drex) -> None:
-    with pytest.raises(DrexError, match=r'^(\w+ and )?\w+ touched nothing, and came no further$'):
-        drex.hand.close(1.0, ('middle', 'thumb'), timeout=120.0)
-    assert drex.status().hand_mode == ControllerTarget.MODE_JOINT_IMPEDANCE
 
 
 def test_what_the_controller_refuses_is_said_in_its_words(drex: Drex) -> None:
