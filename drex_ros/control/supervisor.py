@@ -171,22 +171,6 @@ class Supervisor:
             record.time = time
 
 
-def limit_fingertip_force(terms: Terms, effort: Array, limit: float) -> tuple[Array, bool]:
-    """Torques [N m] with which no fingertip presses with more than the limit [N].
-
-    Args:
-        terms: of the whole robot, at this state.
-        effort: torques of the hand without its weight, shape (16,).
-        limit: greatest force of a fingertip [N].
-
-    Returns:
-        The torques, those of a finger that is too strong made smaller in proportion, and whether
-        there is such a finger.
-    """
-    result = effort.copy()
-    return result, limit_fingertips(terms.tip_jacobian, limit, result)
-
-
 @kernel
 def join_efforts(  # type: ignore[no-untyped-def]
     arm, hand, blend, begins, fade, commanded, terms_numbers, finger_force, effort
