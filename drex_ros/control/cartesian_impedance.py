@@ -25,7 +25,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drex_ros.control.matrices import (
+from drex_ros.control.pose_set_point import PoseSetPoint, split_pose
+from drex_ros.kernel import kernel
+from drex_ros.robot.joints import N_ARM, Array, constant
+from drex_ros.robot.matrices import (
     add_cross,
     cholesky,
     cholesky_solve,
@@ -36,9 +39,6 @@ from drex_ros.control.matrices import (
     symmetric_eigen,
     transposed_product,
 )
-from drex_ros.control.pose_set_point import PoseSetPoint, split_pose
-from drex_ros.kernel import kernel
-from drex_ros.robot.joints import N_ARM, Array, constant
 from drex_ros.robot.terms import Terms, split_terms
 
 MAX_CARTESIAN_STIFFNESS = constant(3 * (3000.0,) + 3 * (150.0,))

@@ -33,9 +33,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drex_ros.control.matrices import cholesky, solve_lower
 from drex_ros.kernel import kernel
 from drex_ros.robot.joints import ARM, JOINT_DAMPING, JOINT_FRICTION, Array, constant
+from drex_ros.robot.matrices import cholesky, solve_lower
 
 ARM_DITHER = constant((1e-3, 1.5e-3, -2e-3, 3e-3, 4e-3, -2e-3, 4e-3))
 """Speed of each arm joint in the dither [rad/s]: more for light joints; signs by which the palm

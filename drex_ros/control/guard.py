@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from drex_ros.control.interventions import Rule
-from drex_ros.control.matrices import cholesky, cholesky_solve
 from drex_ros.control.proximity import PairKind, Proximity
 from drex_ros.control.target_checks import Bounds
 from drex_ros.kernel import kernel
 from drex_ros.robot.joints import ARM_JOINTS, LIMITS, N_ARM, Array
+from drex_ros.robot.matrices import cholesky, cholesky_solve
 from drex_ros.robot.state import RobotState
 from drex_ros.robot.terms import Terms, split_terms
 

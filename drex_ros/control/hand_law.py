@@ -31,11 +31,11 @@ from drex_ros.control.finger_friction import (
     FrictionMemory,
     compensate_friction,
 )
-from drex_ros.control.matrices import add_cross, cholesky, cholesky_solve, dot, solve_lower
 from drex_ros.control.targets import FingerForce
 from drex_ros.kernel import kernel
 from drex_ros.robot.description import BASE_LINK, PALM_LINK
 from drex_ros.robot.joints import HAND, JOINT_FRICTION, LIMITS, N_HAND, Array, constant
+from drex_ros.robot.matrices import add_cross, cholesky, cholesky_solve, dot, solve_lower
 from drex_ros.robot.terms import N_FINGERS, Terms, split_terms
 
 _NONE, _PALM, _BASE, _GRIP = range(4)

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drex_ros.control.matrices import cholesky, cholesky_solve, rotation_vector
 from drex_ros.kernel import kernel
 from drex_ros.robot.collision_shapes import chain_of, next_frame
 from drex_ros.robot.dynamics import Dynamics
 from drex_ros.robot.joints import ARM, LIMITS, N_ARM, Array
+from drex_ros.robot.matrices import cholesky, cholesky_solve, rotation_vector
 
 INSIDE = 0.02
 """Postures that are found stay so far inside the joint limits [rad]."""

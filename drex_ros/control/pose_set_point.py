@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from drex_ros.control.matrices import multiply, rotation_of, rotation_vector
 from drex_ros.control.set_point import (
     ACCELERATION,
     CARROT,
@@ -21,6 +20,7 @@ from drex_ros.control.set_point import (
 )
 from drex_ros.kernel import kernel
 from drex_ros.robot.joints import Array, constant
+from drex_ros.robot.matrices import multiply, rotation_of, rotation_vector
 
 _ZERO = constant(6 * (0.0,))
 

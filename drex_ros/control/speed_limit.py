@@ -18,9 +18,9 @@ import math
 
 import numpy as np
 
-from drex_ros.control.matrices import cholesky, cholesky_solve, dot
 from drex_ros.kernel import kernel
 from drex_ros.robot.joints import N_ARM
+from drex_ros.robot.matrices import cholesky, cholesky_solve, dot
 
 PALM_SPEED = 1.2
 """Greatest speed of the palm along each axis [m/s]."""

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from drex_ros.control.interventions import Interventions, Rule
-from drex_ros.control.matrices import cholesky, cholesky_solve, dot
 from drex_ros.control.speed_limit import (
     EFFORT,
     EFFORT_RATE,
@@ -37,6 +36,7 @@ from drex_ros.robot.joints import (
     Array,
     constant,
 )
+from drex_ros.robot.matrices import cholesky, cholesky_solve, dot
 from drex_ros.robot.terms import Terms, split_terms
 
 WALL = constant(N_ARM * (0.03,) + N_HAND * (0.015,))

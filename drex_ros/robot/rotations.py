@@ -74,3 +74,18 @@ def quaternion_from_matrix(rotation: npt.ArrayLike) -> Array:
 def to_wxyz(quaternion: npt.ArrayLike) -> Array:
     """MuJoCo's order of a quaternion x y z w. Shape (4,)."""
     return np.roll(np.asarray(quaternion, dtype=np.float64), 1)
+
+
+def matrix_from_vector(rotation: npt.ArrayLike) -> Array:
+    """Rotation matrix of a turn about an axis: its length is the angle [rad]. Shape (3, 3)."""
+    return rotation_matrix(quaternion_from_vector(rotation))
+
+
+def vector_from_matrix(rotation: npt.ArrayLike) -> Array:
+    """The turn that a rotation matrix is: direction the axis, length the angle [rad]."""
+    x, y, z, w = quaternion_from_matrix(rotation)
+    vector = np.array((x, y, z)) if w >= 0.0 else -np.array((x, y, z))
+    half = float(np.linalg.norm(vector))
+    # The half angle over its sine, which is 1 at zero.
+    factor = 1.0 if half < 1e-9 else np.arctan2(half, abs(w)) / half
+    return 2.0 * factor * vector

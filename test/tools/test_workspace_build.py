@@ -103,12 +103,19 @@ def test_builds_what_has_changed_and_nothing_else(
     assert not workspace.stamp_path('drex_interfaces').exists()
 
 
-def test_laws_are_compiled_once_for_each_build(workspace: build.Workspace) -> None:
-    """A run that failed, or was cut short, counts as none."""
+@pytest.mark.parametrize('layer', ['control', 'perception'])
+def test_kernels_are_compiled_once_for_each_build(workspace: build.Workspace, layer: str) -> None:
+    """A run that failed in either layer, or was cut short, counts as none."""
     log = workspace.root / 'log/setup/compile.log'
-    (workspace.env.path / 'setup.bash').write_text('export PYTHONPATH="$PWD/../laws"\n')
-    program = workspace.root / 'laws/drex_ros/control/warm_up.py'
-    program.parent.mkdir(parents=True)
+    (workspace.env.path / 'setup.bash').write_text('export PYTHONPATH="$PWD/../kernels"\n')
+    programs = {
+        name: workspace.root / f'kernels/drex_ros/{name}/warm_up.py'
+        for name in ('control', 'perception')
+    }
+    for program in programs.values():
+        program.parent.mkdir(parents=True)
+        program.touch()
+    program = programs[layer]
 
     def compiled() -> bool:
         log.unlink(missing_ok=True)

@@ -22,6 +22,8 @@ SOURCES = {
         'package.xml', 'setup.py', 'setup.cfg',
     ),
 }  # fmt: skip
+# Layers with functions that are compiled, each with its program `warm_up`.
+COMPILED = ('control', 'perception')
 TIMES = {'drex_interfaces': 'one to two minutes', 'drex_ros': 'a few seconds'}
 
 
@@ -70,13 +72,14 @@ class Workspace:
                 self._build(package)
 
     def compile(self, progress: Progress) -> None:
-        """Have compiled what the controller would otherwise compile at its first start."""
+        """Have compiled what controller and tracker would else compile at their first start."""
         stamp = self.root / 'install/.compiled'
         wanted = self.stamp_path('drex_ros').read_text()
         if stamp.is_file() and stamp.read_text() == wanted:
             return
-        script = f'. "{self.env.path}/setup.bash" && exec python -m drex_ros.control.warm_up'
-        with progress.step('compile the control laws', 'about a minute'):
+        programs = ' && '.join(f'python -m drex_ros.{layer}.warm_up' for layer in COMPILED)
+        script = f'. "{self.env.path}/setup.bash" && {programs}'
+        with progress.step('compile control laws and tracker', 'one to two minutes'):
             run(
                 ['bash', '-c', script],
                 self.root / 'log/setup/compile.log',
