@@ -8,7 +8,13 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 NAME = 'drex_ros'
-NODES = ('mock_hardware', 'mock_camera', 'hybrid_impedance_controller', 'system_monitor')
+NODES = (
+    'mock_hardware',
+    'mock_camera',
+    'hybrid_impedance_controller',
+    'pose_tracker',
+    'system_monitor',
+)
 
 
 def shared(folder: str) -> list[tuple[str, list[str]]]:

@@ -21,11 +21,19 @@ from drex_ros.robot.camera import CameraModel
 PICTURES = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 """For publishers of pictures: reliable, so that readers of either kind get every one."""
 
+LATEST_PICTURES = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""For readers of pictures: takes what any camera sends; who is too slow misses some."""
+
 # Number type and channels of the encodings that are used here.
 _ENCODINGS: dict[str, tuple[type[np.generic], int]] = {
     'rgb8': (np.uint8, 3),
     '16UC1': (np.uint16, 1),
     '32FC1': (np.float32, 1),
+    'bgr8': (np.uint8, 3),
+    'rgba8': (np.uint8, 4),
+    'bgra8': (np.uint8, 4),
+    'mono8': (np.uint8, 1),
+    'mono16': (np.uint16, 1),
 }
 _PROFILE_VARIABLES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
 

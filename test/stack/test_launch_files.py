@@ -13,7 +13,13 @@ from ros_harness import kill_process
 
 from drex_ros.launching.packages import package_share
 
-NODES = ('mock_hardware', 'mock_camera', 'hybrid_impedance_controller', 'system_monitor')
+NODES = (
+    'mock_hardware',
+    'mock_camera',
+    'hybrid_impedance_controller',
+    'pose_tracker',
+    'system_monitor',
+)
 needs_ros2_launch = pytest.mark.skipif(
     not launchers.ROS2_LAUNCH, reason='ros2 launch is not installed here'
 )
@@ -51,17 +57,29 @@ def test_whole_stack_in_a_namespace(launcher, start):
     assert '/lab/robot/state' in found['/lab/mock_hardware']['publishes']
     assert '/lab/robot/state' in found['/lab/hybrid_impedance_controller']['subscribes']
     assert '/diagnostics' in found['/lab/system_monitor']['subscribes']
+    assert found['/lab/pose_tracker']['parameters']['object'] == 'can'
+    assert found['/lab/pose_tracker']['parameters']['use_sim_time'] is True
+    assert '/lab/camera/color/image_raw' in found['/lab/pose_tracker']['subscribes']
+    assert '/lab/object/track' in found['/lab/pose_tracker']['publishes']
+    assert '/lab/tracker/detect' in found['/lab/pose_tracker']['serves']
 
 
 @both
 def test_left_hand_and_no_camera(launcher, start):
-    nodes = [name for name in NODES if name != 'mock_camera']
+    nodes = [name for name in NODES if name not in ('mock_camera', 'pose_tracker')]
     found = live_graph(launcher, start, ['hand:=left', 'camera:=false'], '/', nodes)
     assert set(found) == {f'/{name}' for name in nodes}
     assert found['/mock_hardware']['parameters']['hand'] == 'left'
     assert found['/hybrid_impedance_controller']['parameters']['hand'] == 'left'
     expected = found['/system_monitor']['parameters']['expected_nodes']
     assert list(expected) == ['mock_hardware', 'hybrid_impedance_controller']
+
+
+def test_the_tracker_can_be_left_out(start):
+    nodes = [name for name in NODES if name != 'pose_tracker']
+    found = live_graph('drex', start, ['tracker:=false'], '/', nodes)
+    assert set(found) == {f'/{name}' for name in nodes}
+    assert 'pose_tracker' not in found['/system_monitor']['parameters']['expected_nodes']
 
 
 @needs_ros2_launch
@@ -77,7 +95,7 @@ def test_all_but_the_robot_come_back(launcher, start, ros):
     """What is set to respawn comes back after kill -9, and stays."""
     process = start(launchers.launch_command(launcher))
     launchers.wait_until_well(ros)
-    for name in ('mock_camera', 'hybrid_impedance_controller', 'system_monitor'):
+    for name in ('mock_camera', 'hybrid_impedance_controller', 'pose_tracker', 'system_monitor'):
         kill_process(launchers.pids(process)[name][-1])
         ros.spin_until(lambda: len(launchers.pids(process)[name]) == 2, what=f'a second {name}')  # noqa: B023
         process.wait_for_line(rf'\[{name}-\d+\].*died')
