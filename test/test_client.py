@@ -90,6 +90,7 @@ def test_sees_the_stack_in_its_namespace(drex: Drex) -> None:
         '/lab/hybrid_impedance_controller',
         '/lab/mock_camera',
         '/lab/mock_hardware',
+        '/lab/pose_tracker',
         '/lab/system_monitor',
     ]
     assert drex.system() is not None

@@ -102,6 +102,7 @@ def test_only_nodes_client_and_cli_know_ros() -> None:
 # From the top of docs/architecture.md down.
 LAYERS = (
     'nodes',
+    'evaluation',
     'tasks',
     'policy',
     'twin',

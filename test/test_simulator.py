@@ -65,7 +65,8 @@ def test_errors_say_why(simulator):
         with pytest.raises(DrexError, match=message):
             call()
     simulator.inject_fault(Fault.FRICTION, magnitude=0.05)
-    assert simulator.truth().object_friction == 0.05
+    # One that was under way when the fault came may be given first.
+    assert 0.05 in [simulator.truth().object_friction for _ in range(2)]
 
 
 def test_in_lockstep_no_picture_is_left_out(simulator, start):

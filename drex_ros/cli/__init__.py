@@ -183,6 +183,122 @@ def objects(
     raise typer.Exit(show_objects(which, mesh, json))
 
 
+@app.command()
+def track(
+    bag: Annotated[Path, typer.Option(help='A rosbag2 folder, or an .mcap or .db3 file.')],
+    thing: Annotated[
+        str, typer.Option('--object', help='Object of the library, or its YAML file.')
+    ],
+    output: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option('--output', '-o', help='Folder for the results; default: BAG_OBJECT.'),
+    ] = None,
+    camera_pose: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help='YAML: position, quaternion of the optical frame; default: simulated.'),
+    ] = None,
+    video: Annotated[bool, typer.Option('--video/--no-video', help='Write overlay.mp4.')] = True,
+    namespace: Annotated[str, typer.Option(help='Of the recorded topics.')] = '',
+    backend: Annotated[str, typer.Option(help='mesh, or tag.')] = 'mesh',
+    tag: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help='YAML: id, size, position, quaternion of the tag, for --backend tag.'),
+    ] = None,
+) -> None:
+    """Track an object in a recorded bag: poses.csv, smoothed.csv and overlay.mp4."""
+    from drex_ros.cli.track import TrackError, TrackOptions, run_track
+
+    options = TrackOptions(bag, thing, output, camera_pose, video, namespace, backend, tag)
+    try:
+        with _interruptible('track'):
+            code = run_track(options)
+    except TrackError as error:
+        _fail('track', error)
+    raise typer.Exit(code)
+
+
+@app.command()
+def sequences(
+    output: Annotated[
+        Path, typer.Option('--output', '-o', help='Folder; each sequence has its own in it.')
+    ],
+    split: Annotated[
+        str, typer.Option(help='tuning, or scored: which nothing may be tuned on.')
+    ] = 'tuning',
+    objects: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help='Objects of the library, between commas; default: all.'),
+    ] = None,
+    kinds: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help='slow, fast, spin, occluded, lifted, between commas; default: all.'),
+    ] = None,
+    events: Annotated[
+        bool,
+        typer.Option(
+            '--events', help='Losses instead: covered, removed, swapped, teleported objects.'
+        ),
+    ] = False,
+) -> None:
+    """Write the tracking benchmark: camera sequences of moving objects, with their truth."""
+    from drex_ros.cli.sequences import write_sequences
+    from drex_ros.evaluation.motion import EvaluationError
+    from drex_ros.hardware.gl import RenderingError
+
+    try:
+        with _interruptible('sequences'):
+            write_sequences(output, split, objects, kinds, loss_events=events)
+    except (EvaluationError, RenderingError) as error:
+        _fail('sequences', error)
+
+
+@app.command()
+def calibrate(
+    method: Annotated[
+        str,
+        typer.Option(help='robot: robot and table are the target; board: a board on the hand.'),
+    ] = 'robot',
+    output: Annotated[
+        Path, typer.Option('--output', '-o', help='File for the pose of the camera.')
+    ] = Path('camera_pose.yaml'),
+    postures: Annotated[int, typer.Option(help='How many to look at.')] = 8,
+    move: Annotated[
+        bool,
+        typer.Option('--move', help='Move the robot; the table must be clear up to 15 cm.'),
+    ] = False,
+    start: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help='Camera pose to begin with; default: that of the scene.'),
+    ] = None,
+    scene: Annotated[str, typer.Option(help='Scene of config/scenes, or its file.')] = 'table',
+    hand: Annotated[str, typer.Option(help='right or left.')] = 'right',
+    namespace: Annotated[str, typer.Option(help='Of the running stack.')] = '',
+    patience: Annotated[float, typer.Option(help='Seconds to wait for the next posture.')] = 120.0,
+    board: Annotated[
+        str, typer.Option(help='charuco:COLUMNSxROWS:SQUARE:TAG or tag:NUMBER:SIZE, in mm.')
+    ] = 'charuco:7x5:30:22',
+) -> None:
+    """Find where the camera is, seen from the base of the robot of the running stack.
+
+    Move the robot from posture to posture, or let --move do it. The robot must rest to be seen.
+    """
+    from drex_ros.cli.calibrate import (
+        CalibrateOptions,
+        CalibrationError,
+        DrexError,
+        run_calibrate,
+    )
+
+    options = CalibrateOptions(
+        method, output, postures, move, start, scene, hand, namespace, patience, board
+    )
+    try:
+        with _interruptible('calibrate'):
+            run_calibrate(options)
+    except (CalibrationError, DrexError) as error:
+        _fail('calibrate', error)
+
+
 @contextmanager
 def _interruptible(command: str) -> Iterator[None]:
     """Let SIGTERM and SIGHUP end a long command in order, as Ctrl-C does."""

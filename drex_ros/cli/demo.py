@@ -205,8 +205,8 @@ def _summary(console: Console, system: SystemStatus, log: Path) -> None:
     console.print()
     console.print(table)
     console.print(
-        '\nThis version has the robot, its camera, its hybrid-impedance controller and the health '
-        'monitor. Pose tracking, push, mass estimation and grasp are not there yet.'
+        '\nThis version has the robot, its camera, pose tracker and controller, and the health '
+        'monitor. Push, mass estimation and grasp are not there yet.'
     )
     console.print(f'Log: {log}', style='dim', markup=False, soft_wrap=True)
 

@@ -16,6 +16,7 @@ thing has happened, or raises a DrexError that names the cause.
 """
 
 from drex_ros.client.connection import DrexError, DrexTimeoutError
+from drex_ros.client.detections import DetectResult
 from drex_ros.client.drex import Drex
 from drex_ros.client.hand import Hand, Touch
 from drex_ros.client.moves import MoveResult
@@ -25,6 +26,7 @@ from drex_ros.client.targets import TipForce
 from drex_ros.hardware.faults import FaultKind as Fault
 
 __all__ = [
+    'DetectResult',
     'Drex',
     'DrexError',
     'DrexTimeoutError',

@@ -121,6 +121,13 @@ class Connection(Closing):
 
     def _call(self, client: Any, request: Any, timeout: float) -> Any:
         """Call a service; its answer when it says success, else a DrexError with its message."""
+        response = self._answer_of(client, request, timeout)
+        if not response.success:
+            raise DrexError(f'{client.srv_name}: {response.message}')
+        return response
+
+    def _answer_of(self, client: Any, request: Any, timeout: float) -> Any:
+        """Call a service; its answer, whatever it says."""
         name = client.srv_name
         self._wait_for(
             lambda: client.service_is_ready() or None,
@@ -129,15 +136,12 @@ class Connection(Closing):
             lambda: self._nobody(name),
         )
         future = client.call_async(request)
-        response = self._wait_for(
+        return self._wait_for(
             lambda: future.result() if future.done() else None,
             timeout,
             f'an answer of {name}',
             lambda: self._silent('controller/status'),
         )
-        if not response.success:
-            raise DrexError(f'{name}: {response.message}')
-        return response
 
     def _act(
         self,

@@ -12,12 +12,15 @@ from std_srvs.srv import Trigger
 
 from drex_interfaces.action import Move
 from drex_interfaces.msg import ControllerStatus, ControllerTarget
+from drex_interfaces.srv import Detect
 from drex_ros.client.connection import PATIENCE, DrexError
+from drex_ros.client.detections import DetectResult
 from drex_ros.client.hand import Hand
 from drex_ros.client.moves import Goal, MoveResult
 from drex_ros.client.observer import Observer
 from drex_ros.client.targets import TargetFields, target_message
 from drex_ros.nodes.conversions import NEWEST
+from drex_ros.nodes.tracker_messages import estimate
 
 
 class Drex(Observer):
@@ -38,6 +41,7 @@ class Drex(Observer):
         self._stop = node.create_client(Trigger, 'controller/stop')
         self._recover = node.create_client(Trigger, 'controller/recover')
         self._tare = node.create_client(Trigger, 'controller/tare')
+        self._detect = node.create_client(Detect, 'tracker/detect')
         self._move = self._action_client(Move, 'move')
         self._start()
 
@@ -152,6 +156,21 @@ class Drex(Observer):
         )
         if answer:
             raise DrexError(answer)
+
+    def detect(self, thing: str = '', *, timeout: float = 4 * PATIENCE) -> DetectResult:
+        """Have the tracker look for an object anew, in a picture taken from now on.
+
+        That it is not there is an answer, not an error: see `found` and `message`.
+
+        Args:
+            thing: name of an object or its file, which is tracked from then on, found or not;
+                empty: the one being tracked. A new one takes some seconds to be loaded.
+            timeout: wall time to wait for the answer [s].
+        """
+        # Before our patience ends the tracker says itself what it lacks.
+        request = Detect.Request(object=thing, timeout=0.5 * timeout)
+        answer = self._answer_of(self._detect, request, timeout)
+        return DetectResult(answer.found, answer.score, answer.message, estimate(answer.track))
 
     def tare(self, timeout: float = 2 * PATIENCE) -> None:
         """Take the load that the arm bears now, at this posture, for none; takes 1 s at rest.

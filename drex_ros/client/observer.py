@@ -11,10 +11,12 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from drex_interfaces.msg import ControllerStatus, SystemStatus
+from drex_interfaces.msg import ControllerStatus, ObjectTrack, SystemStatus
 from drex_interfaces.msg import RobotState as RobotStateMessage
 from drex_ros.client.connection import PATIENCE, Connection, DrexError, DrexTimeoutError
 from drex_ros.nodes.conversions import LATCHED, NEWEST, QUEUED, robot_state, seconds
+from drex_ros.nodes.tracker_messages import estimate
+from drex_ros.perception.estimate import ObjectEstimate
 from drex_ros.robot.joints import Array
 from drex_ros.robot.state import RobotState
 
@@ -48,10 +50,13 @@ class Observer(Connection):
         self._statuses: deque[ControllerStatus] = deque(maxlen=100)
         self._statuses_seen = 0
         self._system: SystemStatus | None = None
+        self._track: ObjectTrack | None = None
+        self._tracks_seen = 0
         self.states_seen = 0
         self._listen(RobotStateMessage, 'robot/state', self._on_state, NEWEST)
         self._listen(ControllerStatus, 'controller/status', self._on_status, QUEUED)
         self._listen(SystemStatus, 'system/status', self._on_system, LATCHED)
+        self._listen(ObjectTrack, 'object/track', self._on_track, NEWEST)
 
     def wait_until_ready(self, timeout: float = 30.0) -> SystemStatus:
         """Wait until every node is active and the robot is heard; returns system/status."""
@@ -80,6 +85,24 @@ class Observer(Connection):
     def last_position(self) -> Array | None:
         """Joint positions by the last robot state [rad], shape (23,), at once; None: none yet."""
         return None if self._state is None else np.array(self._state.position)
+
+    def object_track(self, timeout: float = PATIENCE) -> ObjectEstimate:
+        """Where the tracker has the object in the next picture, how sure, and why not surer.
+
+        The pose is to be used while `status` is TRACKING; it is None where nothing is known. What
+        is common to pose and velocity is left out of the covariance.
+
+        Args:
+            timeout: wall time to wait for a picture [s].
+        """
+        seen = self._tracks_seen
+        message = self._wait_for(
+            lambda: self._track if self._tracks_seen > seen else None,
+            timeout,
+            'the next picture of the object',
+            lambda: self._nobody('object/track'),
+        )
+        return estimate(message)
 
     def status(self, timeout: float = PATIENCE) -> ControllerStatus:
         """The last controller status."""
@@ -188,3 +211,7 @@ class Observer(Connection):
 
     def _on_system(self, message: SystemStatus) -> None:
         self._system = message
+
+    def _on_track(self, message: ObjectTrack) -> None:
+        self._track = message
+        self._tracks_seen += 1

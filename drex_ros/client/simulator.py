@@ -153,6 +153,7 @@ class Simulator(Connection):
             fault=int(fault), joint=joint, magnitude=magnitude, duration=duration
         )
         self._call(self._inject, request, timeout)
+        self._truth = None  # it was before the fault
 
     def truth(self, timeout: float = PATIENCE) -> GroundTruth:
         """The newest mock/ground_truth that was not given before; waits for one."""

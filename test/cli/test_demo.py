@@ -58,7 +58,7 @@ def test_shows_the_stack_and_ends_it(demo: Demo, tmp_path: Path) -> None:
     phases = shown(process.stdout)
     assert list(phases) == PHASES
     assert {mark for mark, _ in phases.values()} == {'✓'}
-    assert '4 nodes active: mock_hardware, mock_camera, hybrid_imp' in phases['Start'][1]
+    assert '5 nodes active: mock_hardware, mock_camera, hybrid_imp' in phases['Start'][1]
     assert re.match(r'640 x 480 colour and depth, 30 a simulated second', phases['Look'][1])
     assert "the robot says 'reflex: injected fault'" in phases['Trip'][1]
     assert re.match(r'\d+ robot states a second, [\d.]+ x real time', phases['Listen'][1])
@@ -67,7 +67,7 @@ def test_shows_the_stack_and_ends_it(demo: Demo, tmp_path: Path) -> None:
     assert process.stdout[-1] == f'Log: {tmp_path}/stack.log'
     assert not any('\x1b' in line for line in process.stdout)
     log = (tmp_path / 'stack.log').read_text()
-    assert log.count('process has finished cleanly') == 4
+    assert log.count('process has finished cleanly') == 5
     assert not set(session_processes())
 
 
@@ -129,7 +129,7 @@ def test_ctrl_c_ends_all_in_order(demo: Demo, tmp_path: Path) -> None:
     assert process.wait() == 130
     assert process.stderr == ['drex demo: interrupted by SIGINT']
     assert not session_processes()
-    assert (tmp_path / 'stack.log').read_text().count('process has finished cleanly') == 4
+    assert (tmp_path / 'stack.log').read_text().count('process has finished cleanly') == 5
 
 
 def test_an_interrupt_while_it_starts_leaves_nothing(demo: Demo) -> None:
