@@ -17,6 +17,7 @@ N_BINS = 32**3
 FEWEST = 60
 """Pixels of object and of surroundings that are needed to learn from."""
 
+_CLEAR = 0.8  # separability from which colours are clear evidence
 _RARE = 1e-5  # probability of a colour that was not seen
 _SURFACE = np.float32(0.008)  # [m] measured depth so near the model's is the object
 
@@ -35,6 +36,11 @@ class ColourModel:
         self.table = np.full(N_BINS, 0.5, np.float32)
         """Probability that a pixel of a colour is the object's, by bin."""
 
+    @property
+    def clear(self) -> bool:
+        """Whether a pixel's colour says by itself that it is the object's."""
+        return self.known and self.separability > _CLEAR
+
     def learn(
         self,
         drawn: npt.NDArray[np.float32],
@@ -42,16 +48,18 @@ class ColourModel:
         colour: Colour,
         measured: npt.NDArray[np.float32],
         scale: float,
+        blocked: npt.NDArray[np.uint8],
         region: npt.NDArray[np.int64],
         rate: float,
     ) -> None:
         """Take the colours of a frame in which the object is where it was drawn.
 
-        `rate` is the share of the new in what is known; 1 begins anew.
+        What is in front of it (`blocked`) is neither object nor surroundings. `rate` is the share
+        of the new in what is known; 1 begins anew.
         """
         seen, around = np.zeros(N_BINS), np.zeros(N_BINS)
         count = np.zeros(2)
-        _collect(drawn, face, colour, measured, scale, region, seen, around, count)
+        _collect(drawn, face, colour, measured, scale, blocked, region, seen, around, count)
         if count.min() < FEWEST:
             return
         seen, around = _smooth(seen / count[0]), _smooth(around / count[1])
@@ -128,11 +136,13 @@ def moments(mask, threshold, robot, region, left, top, out):  # type: ignore[no-
 
 @kernel
 def _collect(  # type: ignore[no-untyped-def]
-    drawn, face, colour, measured, scale, region, seen, around, count
+    drawn, face, colour, measured, scale, blocked, region, seen, around, count
 ):
     left, top, width, height = region[0], region[1], region[2], region[3]
     for y in range(3, height - 3):
         for x in range(3, width - 3):
+            if blocked[y + top, x + left] != 0:
+                continue
             red = np.int64(colour[y + top, x + left, 0]) >> 3
             green = np.int64(colour[y + top, x + left, 1]) >> 3
             blue = np.int64(colour[y + top, x + left, 2]) >> 3

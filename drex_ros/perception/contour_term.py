@@ -30,6 +30,8 @@ _BEHIND = 0.03  # [m] an edge so far behind the model is hidden by it; round sid
 _NEARER = 0.014  # [m] of something in front of the outline
 _WIDEST = 0.4  # of REACH: posteriors that are wider say nothing
 _INSIDE = 2.0  # [px] from the outline to where the model must be drawn
+_CLOSE = 3.0  # steps to each side of an outline that something is beside,
+_SEEN = 1.6  # of which so many must be seen
 _OUTSIDE = 1.0  # [px] to where it must not: edges of a wall's other side are near the outline
 
 
@@ -39,11 +41,24 @@ def step_table() -> np.ndarray:
 
 
 @kernel
+def _both_sides(chance, edge):  # type: ignore[no-untyped-def]
+    """Whether the object is seen on the one side of an edge, its surroundings on the other."""
+    inside, outside = 0.0, 0.0
+    for i in range(-_SAMPLES, _SAMPLES + 1):
+        told = 2.0 * chance[i + _SAMPLES] - 1.0
+        if edge - _CLOSE <= i < edge:
+            inside += told
+        elif edge <= i <= edge + _CLOSE:
+            outside -= told
+    return inside > _SEEN and outside > _SEEN
+
+
+@kernel
 def add_contour(  # type: ignore[no-untyped-def]
     points, edges, edge_faces, edge_opposite, edge_normals, rotation, front, drawn, face,
     measured, scale, robot, blocked, likely,
-    lens, region, origin, stride, spacing, step, least_variance, turn, information, gradient,
-    counts,
+    lens, region, origin, stride, spacing, step, least_variance, clear, turn, information,
+    gradient, counts,
 ):  # fmt: skip
     """Add what the outline says, sums as in `add_depth`.
 
@@ -69,6 +84,7 @@ def add_contour(  # type: ignore[no-untyped-def]
         spacing: between two lines [px].
         step: table of the smoothed step.
         least_variance: of a line's offset [px^2].
+        clear: whether colours alone tell the object: then it is also seen beside what hides it.
         turn: a step of which is to be known how many lines tell it. Shape (6,).
         information: shape (6, 6), added to.
         gradient: shape (6,), added to.
@@ -104,7 +120,7 @@ def add_contour(  # type: ignore[no-untyped-def]
             if face[yi, xi] < 0 or face[yo, xo] >= 0 or z - drawn[yi, xi] > _BEHIND:
                 continue
             counts[LINES] += 1.0
-            hidden = False
+            hidden, beside = False, False
             for k in (-5, -2, 3, 6):
                 x, y = round(u + k * nx), round(v + k * ny)
                 if x < 0 or y < 0 or x >= width or y >= height:
@@ -112,11 +128,11 @@ def add_contour(  # type: ignore[no-untyped-def]
                 seen = scale * float(measured[y + top, x + left])
                 # Round sides come towards the camera inside of the outline.
                 surface = min(z, drawn[y, x])
-                if 0.0 < seen < surface - _NEARER or robot[y + top, x + left] < z + _APART:
+                if robot[y + top, x + left] < z + _APART:
                     hidden = True
-                if blocked[y + top, x + left] != 0:
-                    hidden = True
-            if hidden:
+                if 0.0 < seen < surface - _NEARER or blocked[y + top, x + left] != 0:
+                    beside = True
+            if hidden or (beside and not clear):
                 counts[HIDDEN] += 1.0
                 continue
             inside = True
@@ -125,15 +141,25 @@ def add_contour(  # type: ignore[no-untyped-def]
                 if x < 0 or y < 0 or x >= width or y >= height:
                     inside = False
                     break
-                chance[i + _SAMPLES] = likely[y + top, x + left]
+                p = likely[y + top, x + left]
                 # Where the model itself ends or begins again, as beyond a thin part, the line
                 # says nothing.
                 if (i < -1 and face[y, x] < 0) or (i > 1 and face[y, x] >= 0):
-                    chance[i + _SAMPLES] = 0.5
+                    p = np.float32(0.5)
+                # What is in front of the object is not its surroundings. Two cameras see less
+                # beside it than one: where the object's colours are, it is in sight.
+                elif beside and p < 0.5:
+                    seen = scale * float(measured[y + top, x + left])
+                    if 0.0 < seen < z - _NEARER or blocked[y + top, x + left] != 0:
+                        p = np.float32(0.5)
+                chance[i + _SAMPLES] = p
             if not inside:
                 continue
             mean, spread = offset(chance, _SAMPLES, REACH, step)
             if spread < 0.0 or spread > (_WIDEST * REACH) ** 2:
+                continue
+            if beside and not _both_sides(chance, mean):
+                counts[HIDDEN] += 1.0
                 continue
             shift = mean * stride
             variance = spread * stride * stride + least_variance * max(1.0, 0.5 * stride * stride)

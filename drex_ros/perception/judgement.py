@@ -18,7 +18,6 @@ from drex_ros.perception.model_fit import ModelFitter
 _COVERED = 'covered'
 _OUTLINE = 'its outline'
 _FEWEST_PIXELS = 40.0
-_CLEAR = 0.8  # separability from which colours are clear evidence
 _LOOK_AROUND = 4  # [px] from the outline at which the surface must have ended
 _NEAR = np.float32(0.008)  # [m]
 _DEPTH_IS_SURE = 0.95  # share of inliers from which an outline that is off is a wonder, not a loss
@@ -86,7 +85,6 @@ def examine(
         turn_doubt: deviation of the turn that is known least [rad].
     """
     counts = np.zeros(6)
-    known = fitter.colours.known
     if fitter.draw_about(fit.pose):
         fitter.look_around(frame)
         _look_around(
@@ -96,7 +94,7 @@ def examine(
         )  # fmt: skip
     coloured = float(counts[1] / max(counts[0], 1.0))
     beyond = float(counts[3] / max(counts[2], 1.0))
-    clear = known and fitter.colours.separability > _CLEAR
+    clear = fitter.colours.clear
     unexplained = float(counts[5] / max(counts[4], 1.0)) if clear else 0.0
     evidence = Evidence(
         pixels=int(fit.depth[4]),

@@ -47,7 +47,6 @@ _LEAST_INFORMATION = 1e-2  # on anything: 10 m, 10 rad
 _COARSE_BELOW = 0.85  # share of inliers
 _COARSE_ABOVE = 0.06  # share of violated pixels
 _COARSE_CONTOUR = 1.5  # [px]
-_CLEAR = 0.8  # separability from which colours are clear evidence
 _BETTER = 0.01  # by which a coarse fit must be better than the fine one
 _FEWEST_PIXELS = 12.0  # of the object in sight, or
 _FEWEST_LINES = 25.0  # across its outline, from which it is not covered
@@ -316,17 +315,13 @@ class MeshTracker:
 
     def score(self, fit: Fit) -> float:
         """How well a fit explains the frame, to compare fits of one frame."""
-        contour = 0.05 * fit.contour_distance if self._colours_are_clear else 0.0
+        contour = 0.05 * fit.contour_distance if self.fitter.colours.clear else 0.0
         return fit.inliers - fit.violated - 0.5 * fit.occluded - contour
-
-    @property
-    def _colours_are_clear(self) -> bool:
-        return self.fitter.colours.separability > _CLEAR
 
     def _looks_wrong(self, fit: Fit) -> bool:
         if fit.violated > _COARSE_ABOVE or fit.inliers < _COARSE_BELOW:
             return True
-        return self._colours_are_clear and fit.contour_distance > _COARSE_CONTOUR
+        return self.fitter.colours.clear and fit.contour_distance > _COARSE_CONTOUR
 
     def _take_in(self, prior: Belief, fit: Fit) -> None:
         """The update of the filter: the fit already holds pose and prediction together."""

@@ -118,8 +118,9 @@ class ModelFitter:
     def learn(self, frame: RgbdFrame, rate: float) -> None:
         """Learn the object's colours from where it is drawn; `rate` 1 begins anew."""
         self.colours.learn(
-            self.drawn, self.face, frame.colour, frame.depth, self.scale, self.region, rate
-        )
+            self.drawn, self.face, frame.colour, frame.depth, self.scale, self.blocked,
+            self.region, rate,
+        )  # fmt: skip
         self._window[:] = 0  # what colours said there was by what was known before
 
     def window(self, pose: Pose) -> npt.NDArray[np.int64]:
@@ -370,7 +371,7 @@ class ModelFitter:
             pose.rotation, self._front, self.drawn, self.face, frame.depth, self.scale,
             self.robot, self.blocked, self.likely, self.lens,
             self.region, pose.position, float(stage.stride), settings.spacing, self._step,
-            settings.contour_variance, self._turn, information, gradient, counts,
+            settings.contour_variance, self.colours.clear, self._turn, information, gradient, counts,
         )  # fmt: skip
         # Colours that object and surroundings share make the outline worth little.
         clear = min(1.0, max(0.03, (self.colours.separability - 0.6) / 0.3))

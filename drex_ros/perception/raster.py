@@ -45,7 +45,7 @@ def region_of(points, lens, width, height, margin, out):  # type: ignore[no-unty
     left, top, right, bottom = 1e9, 1e9, -1e9, -1e9
     for i in range(points.shape[0]):
         z = points[i, 2]
-        if z < 0.05:
+        if z < NEAREST:
             continue
         u = lens[0] * points[i, 0] / z + lens[2]
         v = lens[1] * points[i, 1] / z + lens[3]
@@ -58,6 +58,16 @@ def region_of(points, lens, width, height, margin, out):  # type: ignore[no-unty
     out[0], out[1] = first_column, first_row
     out[2], out[3] = last_column - first_column + 1, last_row - first_row + 1
     return out[2] > 8 and out[3] > 8
+
+
+@kernel
+def _faces_camera(points, a, b, c):  # type: ignore[no-untyped-def]
+    """Whether the camera is on the outer side of a triangle's plane, wherever that is."""
+    ax, ay, az = points[a, 0], points[a, 1], points[a, 2]
+    ux, uy, uz = points[b, 0] - ax, points[b, 1] - ay, points[b, 2] - az
+    vx, vy, vz = points[c, 0] - ax, points[c, 1] - ay, points[c, 2] - az
+    nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    return nx * ax + ny * ay + nz * az < 0.0
 
 
 @kernel
@@ -77,39 +87,51 @@ def draw(points, faces, lens, region, depth, face, front):  # type: ignore[no-un
     fx, fy, cx, cy = lens[0], lens[1], lens[2] - left, lens[3] - top
     depth[:height, :width] = NOTHING
     face[:height, :width] = -1
+    # Column, row and 1/z of each vertex, once for all its triangles; 0: too near.
+    seen = np.empty((points.shape[0], 3))
+    for i in range(points.shape[0]):
+        z = points[i, 2]
+        inverse = 1.0 / z if z >= NEAREST else 0.0
+        seen[i, 0] = fx * points[i, 0] * inverse + cx
+        seen[i, 1] = fy * points[i, 1] * inverse + cy
+        seen[i, 2] = inverse
     for f in range(faces.shape[0]):
         a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
-        ax, ay, az = points[a, 0], points[a, 1], points[a, 2]
-        ux, uy, uz = points[b, 0] - ax, points[b, 1] - ay, points[b, 2] - az
-        vx, vy, vz = points[c, 0] - ax, points[c, 1] - ay, points[c, 2] - az
-        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        front[f] = nx * ax + ny * ay + nz * az < 0.0
-        if not front[f]:
+        ia, ib, ic = seen[a, 2], seen[b, 2], seen[c, 2]
+        if ia == 0.0 or ib == 0.0 or ic == 0.0:
+            front[f] = _faces_camera(points, a, b, c)
             continue
-        bz, cz = points[b, 2], points[c, 2]
-        if az < 0.05 or bz < 0.05 or cz < 0.05:
+        xa, ya = seen[a, 0], seen[a, 1]
+        xb, yb = seen[b, 0] - xa, seen[b, 1] - ya
+        xc, yc = seen[c, 0] - xa, seen[c, 1] - ya
+        # Anticlockwise from outside is this way round in a picture whose rows go down.
+        area = xb * yc - xc * yb
+        front[f] = area < 0.0
+        if area > -1e-9:
             continue
-        ia, ib, ic = 1.0 / az, 1.0 / bz, 1.0 / cz
-        xa, ya = fx * ax * ia + cx, fy * ay * ia + cy
-        xb, yb = fx * points[b, 0] * ib + cx, fy * points[b, 1] * ib + cy
-        xc, yc = fx * points[c, 0] * ic + cx, fy * points[c, 1] * ic + cy
-        area = (xb - xa) * (yc - ya) - (xc - xa) * (yb - ya)
-        if abs(area) < 1e-9:
+        first_row = max(0, int(np.ceil(ya + min(0.0, yb, yc))))
+        last_row = min(height - 1, int(np.floor(ya + max(0.0, yb, yc))))
+        first_column = max(0, int(np.ceil(xa + min(0.0, xb, xc))))
+        last_column = min(width - 1, int(np.floor(xa + max(0.0, xb, xc))))
+        if first_row > last_row or first_column > last_column:
             continue
-        first_row = max(0, int(np.ceil(min(ya, yb, yc))))
-        last_row = min(height - 1, int(np.floor(max(ya, yb, yc))))
-        first_column = max(0, int(np.ceil(min(xa, xb, xc))))
-        last_column = min(width - 1, int(np.floor(max(xa, xb, xc))))
-        # 1/z is linear in the picture: 1/z = ia + x slope_x + y slope_y.
+        # Shares of b and c, and 1/z, are linear in the picture.
         scale = 1.0 / area
+        b_column, b_row = yc * scale, -xc * scale
+        c_column, c_row = -yb * scale, xb * scale
+        z_column = b_column * (ib - ia) + c_column * (ic - ia)
+        dx = first_column - xa
         for y in range(first_row, last_row + 1):
+            dy = y - ya
+            second = dx * b_column + dy * b_row
+            third = dx * c_column + dy * c_row
+            inverse = ia + second * (ib - ia) + third * (ic - ia)
             for x in range(first_column, last_column + 1):
-                second = ((x - xa) * (yc - ya) - (xc - xa) * (y - ya)) * scale
-                third = ((xb - xa) * (y - ya) - (x - xa) * (yb - ya)) * scale
-                rest = 1.0 - second - third
-                if rest < -1e-7 or second < -1e-7 or third < -1e-7:
-                    continue
-                z = np.float32(1.0 / (rest * ia + second * ib + third * ic))
-                if z < depth[y, x]:
-                    depth[y, x] = z
-                    face[y, x] = f
+                if second >= -1e-7 and third >= -1e-7 and second + third <= 1.0 + 1e-7:
+                    z = np.float32(1.0 / inverse)
+                    if z < depth[y, x]:
+                        depth[y, x] = z
+                        face[y, x] = f
+                second += b_column
+                third += c_column
+                inverse += z_column
