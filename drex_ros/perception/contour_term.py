@@ -30,6 +30,9 @@ _BEHIND = 0.03  # [m] an edge so far behind the model is hidden by it; round sid
 _NEARER = 0.014  # [m] of something in front of the outline
 _WIDEST = 0.4  # of REACH: posteriors that are wider say nothing
 _INSIDE = 2.0  # [px] from the outline to where the model must be drawn
+_BEYOND = 5.0  # [px] from an edge to where depth is that of what is beside it
+_NOT_BEHIND = 0.005  # [m] farther than the edge
+_ABOVE_TABLE = 0.008  # [m]
 _CLOSE = 3.0  # steps to each side of an outline that something is beside,
 _SEEN = 1.6  # of which so many must be seen
 _OUTSIDE = 1.0  # [px] to where it must not: edges of a wall's other side are near the outline
@@ -57,8 +60,8 @@ def _both_sides(chance, edge):  # type: ignore[no-untyped-def]
 def add_contour(  # type: ignore[no-untyped-def]
     points, edges, edge_faces, edge_opposite, edge_normals, rotation, front, drawn, face,
     measured, scale, robot, blocked, likely,
-    lens, region, origin, stride, spacing, step, least_variance, clear, turn, information,
-    gradient, counts,
+    lens, region, origin, table, stride, spacing, step, least_variance, clear, settled,
+    turn, information, gradient, counts,
 ):  # fmt: skip
     """Add what the outline says, sums as in `add_depth`.
 
@@ -80,11 +83,13 @@ def add_contour(  # type: ignore[no-untyped-def]
         lens: fx, fy, cx, cy [px].
         region: left, top, width, height [px].
         origin: of the object in the optical frame [m].
+        table: plane n, d with n . p + d the height of a point above the table [m].
         stride: length of a step along a line [px].
         spacing: between two lines [px].
         step: table of the smoothed step.
         least_variance: of a line's offset [px^2].
         clear: whether colours alone tell the object: then it is also seen beside what hides it.
+        settled: whether the pose is about right: lines that are far off then see something else.
         turn: a step of which is to be known how many lines tell it. Shape (6,).
         information: shape (6, 6), added to.
         gradient: shape (6,), added to.
@@ -162,13 +167,24 @@ def add_contour(  # type: ignore[no-untyped-def]
                 counts[HIDDEN] += 1.0
                 continue
             shift = mean * stride
+            # Where something else begins that is not behind it, the object may go on.
+            x = round(u + (shift + _BEYOND) * nx)
+            y = round(v + (shift + _BEYOND) * ny)
+            if 0 <= x < width and 0 <= y < height and face[y, x] < 0:
+                seen = scale * float(measured[y + top, x + left])
+                rx = (x + left - lens[2]) / lens[0]
+                ry = (y + top - lens[3]) / lens[1]
+                above = seen * (table[0] * rx + table[1] * ry + table[2]) + table[3]
+                if 0.0 < seen < z + _NOT_BEHIND and above > _ABOVE_TABLE:
+                    counts[HIDDEN] += 1.0
+                    continue
             variance = spread * stride * stride + least_variance * max(1.0, 0.5 * stride * stride)
             counts[USED] += 1.0
             counts[DISTANCE] += abs(shift)
             weight = 1.0 / variance
             far = 3.0 * np.sqrt(variance) + stride
             if abs(shift) > far:
-                weight *= far / abs(shift)
+                weight *= (far / abs(shift)) ** (4.0 if settled else 1.0)
             row = add_line(
                 lens, nx, ny, px, py, z, origin, edge_normals[e], ib * z, rotation, shift, weight,
                 information, gradient,

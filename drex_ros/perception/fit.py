@@ -24,16 +24,18 @@ class Stage(NamedTuple):
     """Largest distance of a measured point from the surface that counts [m]."""
     turn: bool = True
     """Whether the rotation may change, too."""
+    settled: bool = False
+    """Whether what is still far off is no part of the object."""
 
 
-FINE = (Stage(1, 0.008), Stage(1, 0.006), Stage(1, 0.005))
+FINE = (Stage(1, 0.008), Stage(1, 0.006, settled=True), Stage(1, 0.005, settled=True))
 MIDDLE = (
     Stage(2, 0.020, turn=False),
     Stage(2, 0.020),
     Stage(2, 0.015),
     Stage(1, 0.010),
     Stage(1, 0.006),
-    Stage(1, 0.005),
+    Stage(1, 0.005, settled=True),
 )
 COARSE = (
     Stage(3, 0.03, turn=False),
@@ -41,7 +43,7 @@ COARSE = (
     Stage(2, 0.02),
     Stage(1, 0.010),
     Stage(1, 0.006),
-    Stage(1, 0.005),
+    Stage(1, 0.005, settled=True),
 )
 
 

@@ -370,8 +370,8 @@ class ModelFitter:
             self.points, mesh.edges, mesh.edge_faces, mesh.edge_opposite, mesh.edge_normals,
             pose.rotation, self._front, self.drawn, self.face, frame.depth, self.scale,
             self.robot, self.blocked, self.likely, self.lens,
-            self.region, pose.position, float(stage.stride), settings.spacing, self._step,
-            settings.contour_variance, self.colours.clear, self._turn, information, gradient, counts,
+            self.region, pose.position, self.table, float(stage.stride), settings.spacing, self._step,
+            settings.contour_variance, self.colours.clear, stage.settled, self._turn, information, gradient, counts,
         )  # fmt: skip
         # Colours that object and surroundings share make the outline worth little.
         clear = min(1.0, max(0.03, (self.colours.separability - 0.6) / 0.3))
