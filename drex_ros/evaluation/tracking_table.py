@@ -16,8 +16,6 @@ from drex_ros.perception.estimate import TrackStatus
 
 FAR = (0.02, math.radians(20.0))
 """Errors [m, rad] above which a pose has nothing to do with the object."""
-NEVER_SURE = 0.9
-"""Share of poses inside their bound of a run that is never tracked, and not lost all the same."""
 FAR_FRAMES = 5
 """Frames in a row with such errors after which a sequence counts as lost."""
 RIGHT = (0.005, math.radians(8.0))
@@ -66,13 +64,12 @@ def is_lost(run: TrackingRun) -> bool:
     A pose that is far off is no loss where it is not said to be good and its covariance admits it:
     the object was hidden, and the tracker said that it does not know.
     """
-    first = run.found
-    if first is None:
-        # Never sure, as of a mug whose handle is never to be seen; that must be what it said.
-        said = [frame.inside for frame in run.frames if frame.inside is not None]
-        return len(said) < len(run.frames) or sum(said) < NEVER_SURE * len(said)
+    # One that is never sure, as of a mug whose handle is never to be seen, has a pose all the same.
+    first = run.found or 0
     in_a_row = 0
     for frame in run.frames[first:]:
+        if run.found is None and frame.present and frame.error is None:
+            return True
         if frame.status is TrackStatus.LOST:
             return True
         far = frame.error is not None and (

@@ -9,6 +9,7 @@ measurement is a fit (`model_fit`) that begins at the prediction and holds it wi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,10 +20,11 @@ from drex_ros.perception.contact_prior import ContactPrior
 from drex_ros.perception.fit import COARSE, FINE, MIDDLE, Fit, FitSettings
 from drex_ros.perception.frame import RgbdFrame
 from drex_ros.perception.hand_motion import Expectation, HandMotion, HandPlace
+from drex_ros.perception.hidden_turn import ANY_TURN, sharpened, turn_profile, turned
 from drex_ros.perception.model_fit import ModelFitter
 from drex_ros.perception.normal_equations import covariance_of, largest_deviation
 from drex_ros.perception.poses import Pose
-from drex_ros.perception.tracked_mesh import TrackedMesh
+from drex_ros.perception.tracked_mesh import RoundAxis, TrackedMesh
 from drex_ros.robot.camera import CameraModel
 from drex_ros.robot.joints import Array
 
@@ -57,6 +59,8 @@ _MOST_PLACES = 3  # of these that are fitted
 _SMALL_TURN = 0.1  # [rad] deviation up to which an arc is its tangent
 _ALIGNED = 0.9  # cosine between two axes that are about the same
 _TURN_DOUBT = 0.05  # [rad] deviation of a turn that is hardly seen
+_TURN_AT_REST = 0.003  # [rad] a frame, that a turn which is not seen may change by
+_TURN_ON_ITS_WAY = 4.0  # [rad/m] the same of what is pushed
 _FADE = 0.6  # of the velocity a frame while the evidence is weak
 _SLOWEST = 0.03  # [m/s] at which colour and depth of two times differ
 _TURN_LIMIT = 1.8  # [rad] deviation of a turn that nothing is known of: all are as likely
@@ -79,6 +83,8 @@ class MeshTracker:
         """Before the last frame was taken in; for smoothing."""
         self.fit: Fit | None = None
         """Of the last frame."""
+        self._unseen_turn = ANY_TURN
+        """Deviation of a turn since the part was seen that shows it [rad]."""
         self._noise = np.repeat((settings.acceleration**2, settings.turn_acceleration**2), 3)
         self._floor = np.diag(
             np.repeat((settings.position_floor**2, settings.rotation_floor**2), 3)
@@ -90,6 +96,7 @@ class MeshTracker:
         fitter.look_at(frame)
         fitter.colours = type(fitter.colours)()
         self.hand.forget()  # where it was is of a frame long ago
+        self._unseen_turn = ANY_TURN
         self.belief = Belief(pose, np.zeros(6), START)
         self.contact.stand(pose)
         # Depth alone at first: the colours are learned at the pose that it gives.
@@ -113,6 +120,7 @@ class MeshTracker:
         fitter = self.fitter
         fitter.look_at(frame)
         self.hand.forget()
+        self._unseen_turn = ANY_TURN
         towards = towards_colours(fitter, pose)
         if towards is None:
             return False
@@ -185,13 +193,19 @@ class MeshTracker:
         fitter = self.fitter
         self.predicted = self.belief = prior
         information = _inverse(prior.covariance[:6, :6])
+        hold = self._open_turns(prior)
+        for axis in fitter.mesh.round_axes:
+            self._unseen_turn = (
+                self._turned_unseen(before, prior) if hold else self._deviation_about(prior, axis)
+            )
         best = fitter.fit(
-            prior.pose, FINE, self.contact, prior.pose, information, course=prior.course
-        )
+            prior.pose, FINE, self.contact, prior.pose, information, course=prior.course,
+            hold=hold,
+        )  # fmt: skip
         if best is None:
             return False
         if not _covered(best) and self._looks_wrong(best):
-            best = self._search(best, before.pose, prior)
+            best = self._search(best, before.pose, prior, hold)
         if _covered(best):
             # Nothing to see: it is believed to come to rest where it was.
             self.belief, self.fit = prior.slowed(_FADE), best
@@ -211,12 +225,60 @@ class MeshTracker:
         ):
             again = fitter.fit(
                 best.pose, COARSE[2:], self.contact, prior.pose, information,
-                course=prior.course,
+                course=prior.course, hold=hold,
             )  # fmt: skip
             best = again or best
         self._take_in(prior, best)
         self._learn_delay(best)
+        self._look_for_turn(prior, information)
         return True
+
+    def _look_for_turn(self, prior: Belief, information: Array) -> None:
+        """Where a part such as a handle may be that small steps do not find."""
+        for axis in self._open_turns(prior):
+            assert self.belief is not None
+            assert self.fit is not None
+            fitter = self.fitter
+            profile = turn_profile(fitter, fitter.frame, self.fit.pose, axis, self._unseen_turn)
+            if profile is None:
+                continue
+            if profile.change or profile.found:
+                start = turned(self.fit.pose, axis, profile.change)
+                hold = () if profile.found else (axis,)
+                again = fitter.fit(
+                    start, FINE, self.contact, start, information, course=prior.course, hold=hold
+                )
+                if again is None:
+                    continue
+                self._take_in(Belief(start, prior.velocity, prior.covariance), again)
+            if self.fit.unseen:
+                belief = self.belief
+                covariance = sharpened(
+                    belief.covariance, belief.pose.rotation @ axis.direction, profile.variance
+                )
+                self.belief = Belief(belief.pose, belief.velocity, covariance)
+
+    def _turned_unseen(self, before: Belief, prior: Belief) -> float:
+        """Deviation of a turn after one more frame in which nothing shows it [rad].
+
+        That its part is hidden lasts, so frames do not add up to an answer. What is held or at
+        rest keeps its turn; what is pushed turns on its way, as far as it goes.
+        """
+        way = 0.0 if self.hand.holds else float(np.linalg.norm(before.pose.step_to(prior.pose)[:3]))
+        return min(self._unseen_turn + _TURN_AT_REST + _TURN_ON_ITS_WAY * way, ANY_TURN)
+
+    def _open_turns(self, belief: Belief) -> list[RoundAxis]:
+        """Lines about which the object is round but for a part, and the turn is not known."""
+        return [
+            axis
+            for axis in self.fitter.mesh.round_axes
+            if self._deviation_about(belief, axis) > _SMALL_TURN
+        ]
+
+    def _deviation_about(self, belief: Belief, axis: RoundAxis) -> float:
+        """Of the turn about a line of the object [rad]."""
+        direction = belief.pose.rotation @ axis.direction
+        return float(np.sqrt(direction @ belief.covariance[3:6, 3:6] @ direction))
 
     def _learn_delay(self, fit: Fit) -> None:
         """Learn how late the colour is, where depth says surely where the object was."""
@@ -234,7 +296,9 @@ class MeshTracker:
         covariance = _inverse(information)
         return Expectation(covariance @ pull, covariance)
 
-    def _search(self, best: Fit, before: Pose, prior: Belief) -> Fit:
+    def _search(
+        self, best: Fit, before: Pose, prior: Belief, hold: Sequence[RoundAxis]
+    ) -> Fit:
         """A better fit than the one from the prediction, when there is one: things get pushed."""
         fitter = self.fitter
         starts = (
@@ -246,7 +310,7 @@ class MeshTracker:
             if start is None:
                 continue
             other = fitter.fit(
-                start, stages, self.contact, prior=_LOOSE, course=prior.course
+                start, stages, self.contact, prior=_LOOSE, course=prior.course, hold=hold
             )
             if other is None or not _credible(other, prior):
                 continue
@@ -279,7 +343,7 @@ class MeshTracker:
         assert self.fit is not None
         rotation = self.fit.pose.rotation
         axes = self.fitter.mesh.round_axes
-        return any(abs(axis @ rotation @ each) > _ALIGNED for each in axes)
+        return any(abs(axis @ rotation @ each.direction) > _ALIGNED for each in axes)
 
     def place_doubt(self) -> float:
         """Deviation of the place in the direction that is known least [m]."""

@@ -20,7 +20,7 @@ from drex_ros.perception.frame import RgbdFrame
 from drex_ros.perception.normal_equations import leave, solve, turns_of
 from drex_ros.perception.poses import Pose
 from drex_ros.perception.raster import NOTHING, draw, place, region_of
-from drex_ros.perception.tracked_mesh import TrackedMesh
+from drex_ros.perception.tracked_mesh import RoundAxis, TrackedMesh
 from drex_ros.robot.camera import CameraModel
 from drex_ros.robot.joints import Array
 
@@ -111,6 +111,12 @@ class ModelFitter:
         return drawn, seen
 
     @property
+    def frame(self) -> RgbdFrame:
+        """That the next fits are about."""
+        assert self._frame is not None, 'look_at first'
+        return self._frame
+
+    @property
     def lateness(self) -> float:
         """By how much the colour is later than the depth [s], for all that is known."""
         return self.delay.value + (0.0 if self._frame is None else self._frame.skew)
@@ -182,6 +188,7 @@ class ModelFitter:
         *,
         course: Course | None = None,
         use_contour: bool = True,
+        hold: Sequence[RoundAxis] = (),
     ) -> Fit | None:
         """The pose that agrees best with the frame; None: it left the picture.
 
@@ -193,6 +200,7 @@ class ModelFitter:
             prior: information of the prediction. Shape (6, 6).
             course: how the object moves, for a colour image of another time.
             use_contour: False: depth alone.
+            hold: lines of the object about which it is not to be turned.
         """
         frame = self._frame
         assert frame is not None
@@ -239,7 +247,10 @@ class ModelFitter:
             turns, values = _turns(information + support)
             weakest = int(np.argmin(values))
             unseen = [turns[i] for i in range(3) if 1e-9 < values[i] < _HARDLY_SEEN]
-            if not unseen and use_contour and self._few_tell(depth_information + support, contour):
+            held = [about(pose, axis) for axis in hold]
+            if held:
+                unseen = held
+            elif not unseen and use_contour and self._few_tell(depth_information + support, contour):
                 unseen.append(turns[weakest])
             self._turn = turns[weakest]
             for each in unseen:
@@ -255,6 +266,8 @@ class ModelFitter:
             for axis in self.mesh.free_axes:
                 free = pose.rotation @ axis
                 step[3:] -= free * (free @ step[3:])
+            for each in held:
+                step -= each * (each[3:] @ step[3:])
             move, turn = math.sqrt(step[:3] @ step[:3]), math.sqrt(step[3:] @ step[3:])
             step[:3] *= min(1.0, _LONGEST_MOVE / max(move, 1e-12))
             step[3:] *= min(1.0, _LONGEST_TURN / max(turn, 1e-12))
@@ -377,6 +390,12 @@ class ModelFitter:
         clear = min(1.0, max(0.03, (self.colours.separability - 0.6) / 0.3))
         share = clear**2 / settings.contour_share
         return share * information, share * gradient, counts
+
+
+def about(pose: Pose, axis: RoundAxis) -> Array:
+    """The step of a turn by 1 rad about a line of the object. Shape (6,)."""
+    direction, lever = pose.rotation @ axis.direction, pose.rotation @ axis.point
+    return np.concatenate((np.cross(lever, direction), direction))
 
 
 def _turns(information: Array) -> tuple[Array, Array]:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +43,15 @@ class RestingFace:
     """From the centre's foot to the nearest edge of the side [m]: how safely it stands."""
 
 
+class RoundAxis(NamedTuple):
+    """A line about which the object is round but for a part such as a handle."""
+
+    direction: Array
+    """Unit vector, shape (3,)."""
+    point: Array
+    """On it [m], shape (3,)."""
+
+
 @dataclass(frozen=True, eq=False)
 class TrackedMesh:
     """Arrays for the kernels, in the object's frame."""
@@ -64,8 +74,8 @@ class TrackedMesh:
     """Of the sphere about the origin that holds all [m]."""
     free_axes: Array
     """Axes about which any turn looks the same. Shape (0 to 3, 3)."""
-    round_axes: Array
-    """Axes about which it is round but for a part such as a handle. Shape (0 to 3, 3)."""
+    round_axes: tuple[RoundAxis, ...]
+    """At most three."""
     resting_faces: tuple[RestingFace, ...]
     """Safest first."""
 
@@ -89,7 +99,7 @@ class TrackedMesh:
             edge_normals=edge_normals(vertices, faces, normals, edges, edge_faces),
             radius=float(np.linalg.norm(mesh.vertices, axis=1).max()),
             free_axes=constant(axes),
-            round_axes=constant(_without(_round_axes(vertices, faces), axes)),
+            round_axes=_without(_round_axes(vertices, faces), axes),
             resting_faces=_resting_faces(model.mesh),
         )
 
@@ -103,14 +113,15 @@ def _coarser(mesh: Mesh) -> Mesh:
     return mesh
 
 
-def _without(axes: Array, others: Array) -> Array:
-    """Those axes that are none of the others. Shape (n, 3)."""
-    kept = [each for each in axes if not any(abs(each @ other) > _FLAT for other in others)]
-    return np.reshape(kept, (-1, 3))
+def _without(axes: list[RoundAxis], others: Array) -> tuple[RoundAxis, ...]:
+    """Those axes whose directions are none of the others, shape (n, 3)."""
+    return tuple(
+        each for each in axes if not any(abs(each.direction @ other) > _FLAT for other in others)
+    )
 
 
-def _round_axes(vertices: Array, faces: Indices) -> Array:
-    """Axes of the object's frame about which most of the surface is round. Shape (0 to 3, 3).
+def _round_axes(vertices: Array, faces: Indices) -> list[RoundAxis]:
+    """Axes along those of the object's frame about which most of the surface is round.
 
     The normals of what is round about an axis all meet it.
     """
@@ -140,8 +151,10 @@ def _round_axes(vertices: Array, faces: Indices) -> Array:
         turned = np.abs(rows[:, 0]) > 0.7
         shares = [area[mask & (off < _ROUND)].sum() / area.sum() for mask in (turned, ~turned)]
         if sum(shares) > _MOSTLY and min(shares) > 0.2:
-            found.append(np.eye(3)[k])
-    return np.reshape(found, (-1, 3))
+            point = np.zeros(3)
+            point[[i, j]] = near
+            found.append(RoundAxis(constant(np.eye(3)[k]), constant(point)))
+    return found
 
 
 def _edges(faces: npt.NDArray[np.int32]) -> tuple[Indices, Indices, Indices]:
