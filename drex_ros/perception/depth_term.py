@@ -24,6 +24,7 @@ APART = 0.012
 """Depths that differ by more [m] are of two surfaces."""
 
 _EDGE = 2  # [px] from where the model's depth jumps: the camera's edges are not to be trusted
+_ITS_COLOUR = 0.9  # probability of a colour that is surely the object's
 _GRAZING = 0.12  # cosine between ray and normal below which a depth says little
 _TABLE_HEIGHT = 0.004  # [m] what is lower belongs to the table
 _ABOVE_TABLE = 0.006  # [m] model points that are higher cannot measure the table
@@ -87,6 +88,10 @@ def add_depth(  # type: ignore[no-untyped-def]
             if beyond < -APART:
                 counts[OCCLUDED] += 1.0
             elif beyond > APART:
+                # Two cameras that see past a thin thing: its colours are there.
+                if likely[y + top, x + left] > _ITS_COLOUR:
+                    counts[MISSING] += 1.0
+                    continue
                 counts[VIOLATED] += 1.0
             rx, ry = (x + left - cx) / fx, (y + top - cy) / fy
             up = table[0] * rx + table[1] * ry + table[2]

@@ -171,9 +171,11 @@ def _look_around(  # type: ignore[no-untyped-def]
             if face[y, x] >= 0:
                 counts[4] += 1.0
                 z = drawn[y, x]
-                if robot[y + top, x + left] < z + 0.012 or (seen > 0.0 and seen < z - 0.012):
+                if robot[y + top, x + left] < z + 0.012:
                     continue
-                if blocked[y + top, x + left] != 0:
+                # Two cameras see less beside what hides it than one.
+                ahead = (seen > 0.0 and seen < z - 0.012) or blocked[y + top, x + left] != 0
+                if ahead and not likely[y + top, x + left] > 0.8:
                     continue
                 counts[0] += 1.0
                 if likely[y + top, x + left] > 0.5:
