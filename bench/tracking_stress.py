@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cameras that are not as they say: what a tracker makes of them.
 
-Colour that is 17 ms late is taken from the next picture of a sequence that is played at twice its
-speed: pictures and truth are then exact, and pushes of 0.1 to 0.3 m/s are as fast as 0.2 to 0.6.
-Kinds that are faster than that are left out there.
+Colour that is 17 ms late is drawn anew, with everything half a frame farther on its way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
-from drex_ros.evaluation.sequence import Sequence
+from drex_ros.evaluation.motion import FPS
+from drex_ros.evaluation.sequence import Sequence, SequenceSpec
+from drex_ros.evaluation.sequences import Colours, make_late_colour
 from drex_ros.evaluation.tracking_run import FrameOf
 from drex_ros.perception.depth_image import DepthImage
 from drex_ros.perception.frame import RgbdFrame
@@ -26,8 +27,8 @@ HOLES = 0.01
 """Share of the depth's pixels that are NaN."""
 CAMERA_TURN = np.radians(0.5)
 """By which the camera's pose is wrong [rad]."""
-SLOW_KINDS = ('slow', 'occluded', 'lifted')
-"""That may be played at twice their speed."""
+LATE = 0.5 / FPS
+"""By which colours are late [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,36 +97,34 @@ def turned_camera_seen(sequence: Sequence) -> Trial:
     return replace(as_it_is(moved), camera=wrong)
 
 
-def _fast(sequence: Sequence, late: int, stamped: bool) -> Trial:
-    """Every second frame at twice the speed, with the colour of `late` pictures later."""
+def _late(sequence: Sequence, stamped: bool) -> Trial:
+    """Colour half a frame later than depth."""
+    colours = _late_colours(sequence.spec)
 
     def frame(i: int) -> RgbdFrame:
-        plain, later = sequence.frame(i), sequence.frame(i + late)
-        return RgbdFrame(
-            time=0.5 * plain.time,
-            colour=later.colour,
-            depth=plain.depth,
-            colour_time=0.5 * later.time if stamped else None,
-            joint_position=plain.joint_position,
+        plain = sequence.frame(i)
+        return replace(
+            plain,
+            colour=colours[i],
+            colour_time=plain.time + LATE if stamped else None,
         )
 
-    # The truth's velocity is not looked at.
-    return Trial(sequence, sequence.camera, frame, range(0, len(sequence) - 1, 2))
+    return replace(as_it_is(sequence), frame_of=frame, indices=range(len(sequence) - 1))
 
 
-def twice_as_fast(sequence: Sequence) -> Trial:
-    """Nothing is late: what the next two are to be compared with."""
-    return _fast(sequence, 0, stamped=True)
+@lru_cache(maxsize=1)
+def _late_colours(spec: SequenceSpec) -> Colours:
+    return make_late_colour(spec)
 
 
 def late_colour(sequence: Sequence) -> Trial:
     """Colour is 17 ms later than depth, and its stamps say so."""
-    return _fast(sequence, 1, stamped=True)
+    return _late(sequence, stamped=True)
 
 
 def late_colour_unstamped(sequence: Sequence) -> Trial:
     """Colour is 17 ms later than depth, but has the same stamps."""
-    return _fast(sequence, 1, stamped=False)
+    return _late(sequence, stamped=False)
 
 
 STRESSES: dict[str, Callable[[Sequence], Trial]] = {
@@ -134,11 +133,7 @@ STRESSES: dict[str, Callable[[Sequence], Trial]] = {
     '1 % of depth NaN': with_holes,
     'camera turned by 0.5 deg': turned_camera,
     '  measured from the camera': turned_camera_seen,
-    'twice as fast': twice_as_fast,
-    '  colour 17 ms late': late_colour,
+    'colour 17 ms late': late_colour,
     '  the same, not stamped': late_colour_unstamped,
 }
 """By their names in the table."""
-
-FAST = ('twice as fast', '  colour 17 ms late', '  the same, not stamped')
-"""Those that are only for SLOW_KINDS."""

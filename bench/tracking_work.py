@@ -9,7 +9,7 @@ from pathlib import Path
 
 import cv2
 from tracking_detection import Look, look
-from tracking_stress import FAST, SLOW_KINDS, STRESSES
+from tracking_stress import STRESSES
 
 from drex_ros.evaluation.sequence import Sequence, SequenceSpec, load_sequence
 from drex_ros.evaluation.sequences import KINDS, make_event, make_sequence
@@ -129,8 +129,6 @@ class Workshop:
     def _stress(self, sequence: Sequence, model: ObjectModel) -> dict[str, TrackingRun]:
         runs = {}
         for name, make in STRESSES.items():
-            if name in FAST and sequence.spec.kind not in SLOW_KINDS:
-                continue
             trial = make(sequence)
             tracker = self._tracker(model, trial.camera)
             runs[name] = run_together(

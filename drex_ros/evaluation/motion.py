@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from drex_ros.objects import Mesh
 from drex_ros.robot.joints import Array, constant
-from drex_ros.robot.rotations import quaternion_product
+from drex_ros.robot.rotations import quaternion_from_vector, quaternion_product
 
 FPS = 30.0
 """Pictures a second."""
@@ -21,6 +21,8 @@ ATTEMPTS = 4000
 """At a motion that fits, before one gives up."""
 AWAY = constant((0.0, 0.0, -40.0, 0.0, 0.0, 0.0, 1.0))
 """A pose that no picture shows: beyond what is drawn."""
+
+_CONJUGATE = constant((-1.0, -1.0, -1.0, 1.0))  # of a quaternion x y z w
 
 DARK = constant((0.16, 0.16, 0.18, 1.0))
 """Colour of bars and plates."""
@@ -64,6 +66,20 @@ class Motion:
     def __len__(self) -> int:
         return len(self.pose)
 
+    def between(self) -> Motion:
+        """The same half a frame later, by the velocities at both ends; one frame less."""
+        step = (self.twist[:-1] - self.twist[1:]) / (8.0 * FPS)
+        return Motion(
+            0.5 * (self.joint_position[:-1] + self.joint_position[1:]),
+            _middle(self.pose, step),
+            0.5 * (self.twist[:-1] + self.twist[1:]),
+            self.props,
+            None
+            if self.prop_pose is None
+            else np.stack([_middle(each) for each in np.moveaxis(self.prop_pose, 1, 0)], axis=1),
+            None if self.shown is None else self.shown[:-1],
+        )
+
     def with_props(self, props: tuple[Prop, ...], prop_pose: Array) -> Motion:
         """The same with more props, at poses of shape (n, props, 7)."""
         before = () if self.prop_pose is None else (self.prop_pose,)
@@ -75,6 +91,19 @@ class Motion:
             np.concatenate((*before, prop_pose), axis=1),
             self.shown,
         )
+
+
+def _middle(pose: Array, step: Array | None = None) -> Array:
+    """Between each two poses of shape (n, 7), moved and turned by steps of shape (n - 1, 6)."""
+    first, second = pose[:-1], pose[1:]
+    middle = 0.5 * (first + second)
+    for i in range(len(middle)):
+        turn = rotation_vector(quaternion_product(second[i, 3:], first[i, 3:] * _CONJUGATE))
+        turn = 0.5 * turn if step is None else 0.5 * turn + step[i, 3:]
+        middle[i, 3:] = quaternion_product(quaternion_from_vector(turn), first[i, 3:])
+    if step is not None:
+        middle[:, :3] += step[:, :3]
+    return np.asarray(middle)
 
 
 def smooth(share: npt.ArrayLike) -> Array:
@@ -91,8 +120,8 @@ def numeric_twist(pose: Array, step: float) -> Array:
     twist = np.zeros((len(pose), 6))
     twist[:, :3] = (after[:, :3] - before[:, :3]) / span[:, None]
     for i in range(len(pose)):
-        conjugate = before[i, 3:] * (-1.0, -1.0, -1.0, 1.0)
-        twist[i, 3:] = rotation_vector(quaternion_product(after[i, 3:], conjugate)) / span[i]
+        turn = quaternion_product(after[i, 3:], before[i, 3:] * _CONJUGATE)
+        twist[i, 3:] = rotation_vector(turn) / span[i]
     return twist
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 import numpy as np
+import numpy.typing as npt
 
 from drex_ros.evaluation.hiding import swept
 from drex_ros.evaluation.lifting import FRAMES as LIFT_FRAMES
@@ -42,6 +43,7 @@ _SPLIT_SEEDS = 1000
 
 Progress = Callable[[int, int], None]
 Shares = list[float]
+Colours = npt.NDArray[np.uint8]
 
 
 def benchmark(split: str) -> tuple[SequenceSpec, ...]:
@@ -69,8 +71,33 @@ def make_sequence(
         progress: is told how many frames are done, and of how many.
         tag: lies on the object; the motion is that of the sequence without it.
     """
-    _check(spec, KINDS)
     scene, thing = load_scene(), load_object(spec.thing)
+    motion, seen, visible = _filmed(spec, scene, thing, frames)
+    if tag is not None:
+        tagged = with_tag(motion, tag)
+        with Stage(scene, thing, tagged.props) as stage:
+            seen = [stage.draw(tagged, i) for i in range(len(motion))]
+    return _develop(spec, scene, motion, seen, visible, progress)
+
+
+def make_late_colour(spec: SequenceSpec, *, frames: int | None = None) -> Colours:
+    """Colour pictures of a sequence of `benchmark`, each half a frame later; the last is missing.
+
+    Shape (n - 1, height, width, 3).
+    """
+    scene, thing = load_scene(), load_object(spec.thing)
+    later = _filmed(spec, scene, thing, frames)[0].between()
+    sensor = Sensor(scene, zlib.crc32(f'{spec.name} later'.encode()))
+    with Stage(scene, thing, later.props) as stage:
+        pictures = [sensor.measure(stage.draw(later, i), i)[0] for i in range(len(later))]
+    return np.array(pictures)
+
+
+def _filmed(
+    spec: SequenceSpec, scene: Scene, thing: ObjectModel, frames: int | None
+) -> tuple[Motion, list[Picture], Shares]:
+    """The motion of a spec, its pictures without noise, and how much of the object they show."""
+    _check(spec, KINDS)
     if frames is None:
         frames = LIFT_FRAMES if spec.kind == 'lifted' else FRAMES
     if frames < _FEWEST:
@@ -79,14 +106,9 @@ def make_sequence(
     for motion in islice(motions, _TRIES):
         with Stage(scene, thing, motion.props) as stage:
             seen, visible = _draw(stage, motion, _LEAST[spec.kind])
-        if len(seen) < frames or visible[0] < _FIRST:
-            continue
-        if min(visible) <= _HIDDEN_ONCE.get(spec.kind, 1.0):
-            if tag is not None:
-                tagged = with_tag(motion, tag)
-                with Stage(scene, thing, tagged.props) as stage:
-                    seen = [stage.draw(tagged, i) for i in range(frames)]
-            return _develop(spec, scene, motion, seen, visible, progress)
+        whole = len(seen) == frames and visible[0] >= _FIRST
+        if whole and min(visible) <= _HIDDEN_ONCE.get(spec.kind, 1.0):
+            return motion, seen, visible
     raise EvaluationError(
         f'{spec.name}: no motion was found that shows the object as it should; take another seed'
     )
