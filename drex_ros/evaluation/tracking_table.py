@@ -64,7 +64,7 @@ def is_lost(run: TrackingRun) -> bool:
     A pose that is far off is no loss where it is not said to be good and its covariance admits it:
     the object was hidden, and the tracker said that it does not know.
     """
-    # One that is never sure, as of a mug whose handle is never to be seen, has a pose all the same.
+    # One that is never sure, as of a mug whose handle is never seen, has a pose all the same.
     first = run.found or 0
     in_a_row = 0
     for frame in run.frames[first:]:

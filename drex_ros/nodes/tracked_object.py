@@ -20,15 +20,13 @@ from drex_ros.perception.frame import Colour, RgbdFrame
 from drex_ros.perception.object_tracker import ObjectTracker
 from drex_ros.perception.overlay import Overlay
 from drex_ros.perception.rectification import Lens
-from drex_ros.perception.silhouette_check import silhouette_check
+from drex_ros.perception.silhouette_check import SilhouetteWatch
 from drex_ros.perception.table_watch import TableView
 from drex_ros.perception.tag_tracker import TagTracker
 from drex_ros.robot.camera import CameraModel
 
 _UNSEEN = (TrackStatus.DETECTING, TrackStatus.LOST)
-_CHECK_PERIOD = 1.0  # [s] between two looks whether the robot is seen where it should be
 _DELAY_KNOWN = 0.003  # [s] deviation of a delay that is worth a word
-_CONVINCED = 2  # looks in a row that must contradict the camera's pose
 
 
 class TrackedObject:
@@ -49,15 +47,15 @@ class TrackedObject:
         self._tag: TagTracker | None = None
         self._overlay: Overlay | None = None
         self._searched: float | None = None
-        self._checked: float | None = None
-        self._doubts: list[str] = []
+        silhouette = maker.silhouette
+        self._watch = None if silhouette is None else SilhouetteWatch(silhouette)
 
     @property
     def camera_doubt(self) -> str:
         """What contradicts the pose of the camera, in words; empty: nothing."""
         if self.table is not None and self.table.contradicts:
             return self.table.words
-        return self._doubts[-1] if len(self._doubts) >= _CONVINCED else ''
+        return '' if self._watch is None else self._watch.words
 
     @property
     def table(self) -> TableView | None:
@@ -132,15 +130,8 @@ class TrackedObject:
 
     def check_camera(self, frame: RgbdFrame) -> None:
         """See now and then whether the robot is where the camera should see it."""
-        silhouette, posture = self._maker.silhouette, frame.joint_position
-        if silhouette is None or posture is None:
-            return
-        if self._checked is not None and 0.0 <= frame.time - self._checked < _CHECK_PERIOD:
-            return
-        self._checked = frame.time
-        scale = 1.0 if self.table is None else self.table.scale
-        check = silhouette_check(silhouette, posture, frame.depth, scale)
-        self._doubts = [*self._doubts[-1:], check.words] if check.contradicts else []
+        if self._watch is not None:
+            self._watch.look(frame, 1.0 if self.table is None else self.table.scale)
 
     def forget(self) -> None:
         """Begin anew, as after a jump of time."""
@@ -149,8 +140,9 @@ class TrackedObject:
             self._backend.forget()
 
     def _begin(self) -> None:
-        self.last = self._searched = self._checked = None
-        self._doubts = []
+        self.last = self._searched = None
+        if self._watch is not None:
+            self._watch.forget()
 
     def draw(self, colour: Colour) -> Colour:
         """A copy of a picture with the newest answer in it."""

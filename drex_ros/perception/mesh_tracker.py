@@ -264,7 +264,8 @@ class MeshTracker:
         That its part is hidden lasts, so frames do not add up to an answer. What is held or at
         rest keeps its turn; what is pushed turns on its way, as far as it goes.
         """
-        way = 0.0 if self.hand.holds else float(np.linalg.norm(before.pose.step_to(prior.pose)[:3]))
+        step = prior.pose.position - before.pose.position
+        way = 0.0 if self.hand.holds else float(np.linalg.norm(step))
         return min(self._unseen_turn + _TURN_AT_REST + _TURN_ON_ITS_WAY * way, ANY_TURN)
 
     def _open_turns(self, belief: Belief) -> list[RoundAxis]:

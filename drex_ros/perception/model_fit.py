@@ -250,8 +250,9 @@ class ModelFitter:
             held = [about(pose, axis) for axis in hold]
             if held:
                 unseen = held
-            elif not unseen and use_contour and self._few_tell(depth_information + support, contour):
-                unseen.append(turns[weakest])
+            elif not unseen and use_contour:
+                if self._few_tell(depth_information + support, contour):
+                    unseen = [turns[weakest]]
             self._turn = turns[weakest]
             for each in unseen:
                 leave(information, gradient, each)
@@ -383,8 +384,9 @@ class ModelFitter:
             self.points, mesh.edges, mesh.edge_faces, mesh.edge_opposite, mesh.edge_normals,
             pose.rotation, self._front, self.drawn, self.face, frame.depth, self.scale,
             self.robot, self.blocked, self.likely, self.lens,
-            self.region, pose.position, self.table, float(stage.stride), settings.spacing, self._step,
-            settings.contour_variance, self.colours.clear, stage.settled, self._turn, information, gradient, counts,
+            self.region, pose.position, self.table, float(stage.stride), settings.spacing,
+            self._step, settings.contour_variance, self.colours.clear, stage.settled, self._turn,
+            information, gradient, counts,
         )  # fmt: skip
         # Colours that object and surroundings share make the outline worth little.
         clear = min(1.0, max(0.03, (self.colours.separability - 0.6) / 0.3))

@@ -143,6 +143,7 @@ def test_a_right_camera_passes_the_check(
         (0.0, 0.0, 0.0, 0.0, 0.0, -0.012),
         (0.01, 0.0, 0.0, 0.0, 0.0, 0.0),
         (0.0, -0.01, 0.0, 0.0, 0.0, 0.0),
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0087),  # half a degree
     ],
 )
 def test_a_camera_beside_its_place_does_not(
@@ -152,6 +153,7 @@ def test_a_camera_beside_its_place_does_not(
     checks = [silhouette_check(silhouette, view.joint_position, view.depth) for view in views]
     assert all(check.contradicts for check in checks)
     assert 'of the robot is seen where it should be' in checks[0].words
+    assert silhouette.camera.position == pytest.approx(CAMERA.position + step[:3])
 
 
 def test_a_scale_is_taken_into_account(
