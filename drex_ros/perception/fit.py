@@ -55,9 +55,9 @@ class FitSettings:
     """Deviation of depth at 1 m [m]; it grows with the square of depth."""
     model_noise: float = 0.0004
     """Deviation of the surface from the mesh [m]."""
-    depth_area: float = 45.0
+    depth_area: float = 39.0
     """Pixels that err together: neighbours share the matching window."""
-    contour_share: float = 0.8
+    contour_share: float = 0.7
     """Lines across the outline that err together."""
     contour_variance: float = 0.2
     """Least variance of a line's offset [px^2]."""
