@@ -51,6 +51,7 @@ def detect(eye, **request):
     client = eye.ros.node.create_client(Detect, f'{eye.namespace}/tracker/detect')
     eye.ros.spin_until(client.service_is_ready, what='tracker/detect')
     thing = request.pop('shown', 'mug')
+    eye.painter.paint(thing)  # the first of an object takes longer than the tracker waits
     future = client.call_async(Detect.Request(**request))
 
     def answered():
