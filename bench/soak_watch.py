@@ -138,8 +138,7 @@ class Watcher(Simulator):
 
     def look_away(self) -> None:
         """Read no more pictures."""
-        for subscription in self._pictures:
-            self._node.destroy_subscription(subscription)
+        self._ignore(*self._pictures)
         self._pictures.clear()
 
     def _truth_problem(self, message: GroundTruth) -> str:

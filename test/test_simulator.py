@@ -2,12 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The blocking calls to the simulator, against the real node; and the camera in its step."""
 
+import threading
+from functools import partial
+
 import numpy as np
 import pytest
+from sensor_msgs.msg import Image
 from stack_harness import node_command, node_environment
 
+from drex_interfaces.msg import MockScene
 from drex_ros.client import DrexError, Fault, Simulator
-from drex_ros.nodes.conversions import seconds
+from drex_ros.nodes.conversions import QUEUED, seconds
 
 
 @pytest.fixture
@@ -69,6 +74,26 @@ def test_errors_say_why(simulator):
     assert 0.05 in [simulator.truth().object_friction for _ in range(2)]
 
 
+def test_topics_are_left_by_the_thread_that_listens(simulator, monkeypatch):
+    """Taken from under that thread, one now and then ended it, and all later calls with it."""
+    threads = []
+    node = simulator._node
+    leave = node.destroy_subscription
+
+    def destroy(subscription):
+        threads.append(threading.current_thread())
+        return leave(subscription)
+
+    monkeypatch.setattr(node, 'destroy_subscription', destroy)
+    for _ in range(20):
+        with pytest.raises(DrexError, match='waited'):
+            simulator.pictures(1, timeout=0.0)
+    assert len(threads) == 40
+    assert set(threads) == {simulator._thread}
+    simulator.inject_fault(Fault.NONE)
+    assert simulator.truth().object == 'box'
+
+
 def test_in_lockstep_no_picture_is_left_out(simulator, start):
     """As fast as it can, the physics waits for the camera: every frame is drawn, 30 a second."""
     start(node_command('mock_camera', params={'use_sim_time': 'true'}), env=node_environment())
@@ -83,6 +108,30 @@ def test_in_lockstep_no_picture_is_left_out(simulator, start):
     assert (image.width, image.height, image.encoding) == (640, 480, 'rgb8')
     assert image.header.frame_id == 'camera_color_optical_frame'
     assert len(np.unique(np.frombuffer(image.data, np.uint8))) > 50
+
+
+def test_in_lockstep_a_picture_comes_at_its_moment(simulator, start, ros):
+    """Not before its delay is over, and time does not go on beyond that without it."""
+    params = {'use_sim_time': 'true', 'noise': 'false'}
+    start(node_command('mock_camera', params=params), env=node_environment())
+    scenes = ros.collect(MockScene, 'mock/scene', QUEUED)
+    images = ros.collect(Image, 'camera/color/image_raw', QUEUED)
+    ros.spin_until(lambda: len(images) > 3 and len(scenes) > 3, what='pictures')
+    simulator.pause()
+    ros.spin(0.3)
+    first = seconds(images[-1].header.stamp)
+
+    def later(messages, until=np.inf):
+        times = [seconds(message.header.stamp) for message in messages]
+        return [time for time in times if first < time < until]
+
+    for _ in range(12):
+        due = simulator.step(7) - 0.02 + 1e-6
+        ros.spin(0.05)
+        ros.spin_until(
+            partial(lambda due: later(images) == later(scenes, due), due), what='what is due'
+        )
+    assert len(later(images)) >= 4
 
 
 def test_the_first_picture_after_a_reset_shows_the_new_scene(simulator, start):

@@ -110,6 +110,20 @@ class Connection(Closing):
 
         return self._node.create_subscription(message_type, topic, on_message, qos)
 
+    def _ignore(self, *subscriptions: Subscription) -> None:
+        """Listen no longer.
+
+        Done by the thread that listens: it ends with an InvalidHandle when a subscription is taken
+        from under it, and every later call would wait in vain.
+        """
+
+        def destroy() -> None:
+            for subscription in subscriptions:
+                self._node.destroy_subscription(subscription)
+
+        with contextlib.suppress(DrexError):  # closed meanwhile: they are gone
+            self._in_spin(destroy)
+
     def _action_client(self, action_type: Any, name: str) -> ActionClient:
         """A client of an action, for `_act`."""
         self._action_clients.append(ActionClient(self._node, action_type, name))

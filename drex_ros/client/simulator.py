@@ -196,8 +196,7 @@ class Simulator(Connection):
                 lambda: f'{len(colour)} in colour and {len(depth)} of depth came',
             )
         finally:
-            for listener in listeners:
-                self._node.destroy_subscription(listener)
+            self._ignore(*listeners)
         return Pictures(colour, depth)
 
     def _on_truth(self, message: GroundTruth) -> None:

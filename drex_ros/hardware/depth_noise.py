@@ -65,6 +65,22 @@ class StereoNoise:
     """Farthest depth [m] (librealsense issue 3139)."""
 
 
+@dataclass(frozen=True)
+class DepthChance:
+    """What chance does to the depth of one frame, whatever there is to be seen."""
+
+    places: npt.NDArray[np.float32]
+    """Where each pixel looks, displaced [px]: column and row. Shape (height, width, 2)."""
+    white: Depth
+    """Error of the disparity that differs from pixel to pixel [px]. Shape (height, width)."""
+    smeared: Depth
+    """That of the matching window [px]. Shape (height, width)."""
+    luck: Depth
+    """Of deviation 1, for holes and flying pixels. Shape (height, width)."""
+    generator: np.random.Generator
+    """Of what depends on the edges that are seen."""
+
+
 class DepthSensor:
     """Turns exact depth images into those of a stereo camera whose left imager has the view."""
 
@@ -91,6 +107,14 @@ class DepthSensor:
         self._edge_hole = np.float32(quantile(1.0 - noise.edge_holes))
         self._flying = np.float32(quantile(noise.flying))
 
+    def chance(self, generator: np.random.Generator) -> DepthChance:
+        """Roll the dice for one frame: more than half of the work, and needs no picture."""
+        correlation = self.noise.correlation
+        places = self._places(generator)
+        white = self._white * _normal(generator, self._shape)
+        smeared = self._smeared * self._field(generator, correlation)
+        return DepthChance(places, white, smeared, self._field(generator, correlation), generator)
+
     def measure(self, depth: Depth, generator: np.random.Generator) -> Depth:
         """The depth image [m] that the camera gives; 0 where it has no value.
 
@@ -98,23 +122,30 @@ class DepthSensor:
             depth: true depth [m], infinite where nothing is. Shape (height, width).
             generator: of this frame's random numbers.
         """
+        return self.measure_with(depth, self.chance(generator))
+
+    def measure_with(self, depth: Depth, chance: DepthChance) -> Depth:
+        """The same with dice that are rolled; they are good for one frame."""
         noise = self.noise
         if depth.shape != self._shape:
             raise ValueError(f'depth image of shape {depth.shape}, must be {self._shape}')
         disparity = np.float32(noise.focal * noise.baseline) / depth
         holes = self._shadow(disparity)
-        disparity = self._wander(disparity, generator)
+        # Edges are displaced, smoothly along them.
+        disparity = cv2.remap(
+            disparity, chance.places, None, cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE
+        )
         near, far = cv2.dilate(disparity, _WINDOW), cv2.erode(disparity, _WINDOW)
         edges = (near - far) > noise.edge_jump
 
-        disparity += self._white * _normal(generator, self._shape)
-        disparity += self._smeared * self._field(generator, noise.correlation)
+        disparity += chance.white
+        disparity += chance.smeared
         disparity += self._fixed
-        luck = self._field(generator, noise.correlation)
+        luck = chance.luck
         holes |= luck > self._speckle
         holes |= edges & (luck > self._edge_hole)
         places = np.flatnonzero(edges & (luck < self._flying))
-        mix = generator.random(len(places), dtype=np.float32)
+        mix = chance.generator.random(len(places), dtype=np.float32)
         near, far = near.ravel()[places], far.ravel()[places]
         disparity.ravel()[places] = mix * near + (1.0 - mix) * far
 
@@ -122,7 +153,8 @@ class DepthSensor:
         np.rint(disparity, out=disparity)
         # Disparities at and below zero become depths beyond the range, and so holes.
         np.maximum(disparity, np.float32(1e-3), out=disparity)
-        measured = np.float32(noise.focal * noise.baseline / noise.subpixel) / disparity
+        scale = np.float32(noise.focal * noise.baseline / noise.subpixel)
+        measured: Depth = scale / disparity
         holes |= measured < noise.min_range
         holes |= measured > noise.max_range
         measured *= ~holes
@@ -135,18 +167,17 @@ class DepthSensor:
         # One pixel of slack, or every steep surface would shadow itself.
         return column > nearest_right + 1.0
 
-    def _wander(self, disparity: Depth, generator: np.random.Generator) -> Depth:
-        """The image with edges displaced, smoothly along them."""
+    def _places(self, generator: np.random.Generator) -> npt.NDArray[np.float32]:
+        """Where pixels look, displaced smoothly [px]. Shape (height, width, 2)."""
         noise = self.noise
         step = round(noise.correlation)
         size = (self._shape[0] // step + 2, self._shape[1] // step + 2, 2)
         coarse = np.float32(noise.edge_wander) * _normal(generator, size)
-        places = cv2.resize(coarse, self._shape[::-1], interpolation=cv2.INTER_LINEAR)
-        places += self._grid
-        moved: Depth = cv2.remap(
-            disparity, places, None, cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE
+        places: npt.NDArray[np.float32] = cv2.resize(
+            coarse, self._shape[::-1], interpolation=cv2.INTER_LINEAR
         )
-        return moved
+        places += self._grid
+        return places
 
     def _field(self, generator: np.random.Generator, correlation: float) -> Depth:
         """A smooth random field of deviation 1 in every pixel. Shape (height, width)."""
@@ -167,16 +198,28 @@ def frame_generator(seed: int, frame: int) -> np.random.Generator:
     return np.random.Generator(np.random.SFC64([seed, frame]))
 
 
-def add_colour_noise(rgb: Colour, sigma: float, generator: np.random.Generator) -> Colour:
-    """A picture with noise of a deviation `sigma` [grey levels], the same in all channels.
+def colour_noise(
+    shape: tuple[int, int], sigma: float, generator: np.random.Generator
+) -> npt.NDArray[np.float32]:
+    """Noise of a deviation `sigma` [grey levels], the same in all channels. Shape (*shape, 3).
 
     Noise of a colour sensor is mostly grey, because neighbours share it when colours are made.
     """
+    grey = _normal(generator, shape)
+    grey *= np.float32(sigma)
+    noise: npt.NDArray[np.float32] = cv2.cvtColor(np.rint(grey, out=grey), cv2.COLOR_GRAY2RGB)
+    return noise
+
+
+def add_colour_noise(rgb: Colour, sigma: float, generator: np.random.Generator) -> Colour:
+    """A picture with noise of a deviation `sigma` [grey levels]."""
     if sigma <= 0.0:
         return rgb
-    grey = _normal(generator, rgb.shape[:2])
-    grey *= np.float32(sigma)
-    noise = cv2.cvtColor(np.rint(grey, out=grey), cv2.COLOR_GRAY2RGB)
+    return with_noise(rgb, colour_noise(rgb.shape[:2], sigma, generator))
+
+
+def with_noise(rgb: Colour, noise: npt.NDArray[np.float32]) -> Colour:
+    """A picture with noise [grey levels] of the same shape."""
     noisy: Colour = cv2.add(rgb, noise, dtype=cv2.CV_8U)
     return noisy
 

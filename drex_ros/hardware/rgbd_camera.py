@@ -8,12 +8,15 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from drex_ros.hardware.depth_noise import (
+    DepthChance,
     DepthSensor,
     StereoNoise,
-    add_colour_noise,
+    colour_noise,
     frame_generator,
+    with_noise,
 )
 from drex_ros.hardware.heap import give_back
 from drex_ros.hardware.rendering import Picture, SceneRenderer
@@ -76,6 +79,18 @@ class CameraOptions:
     reflections: bool = False
 
 
+@dataclass(frozen=True)
+class _Chance:
+    """What chance does to one frame; it depends on seed and number alone."""
+
+    seed: int
+    frame: int
+    colour: npt.NDArray[np.float32] | None
+    """[grey levels]; None: no noise. Shape (height, width, 3)."""
+    depth: DepthChance | None
+    """None: no noise."""
+
+
 class RgbdCamera:
     """Takes pictures of a simulated scene, on the thread that made it and on no other."""
 
@@ -88,6 +103,7 @@ class RgbdCamera:
         self._scene = scene
         self._sensor: DepthSensor | None = None
         self._seed = -1
+        self._chance: _Chance | None = None
         self._thing = ''
         self._renderer = self._open('')
 
@@ -111,12 +127,28 @@ class RgbdCamera:
 
     def measure(self, seen: Picture, state: SceneState) -> Picture:
         """What the camera makes of it; depth is 0 where there is no value."""
-        generator = frame_generator(state.seed, state.frame)
-        rgb = add_colour_noise(seen.rgb, self.options.colour_noise, generator)
-        if self.options.stereo is None:
+        self.prepare(state.seed, state.frame)
+        chance, self._chance = self._chance, None
+        assert chance is not None
+        rgb = seen.rgb if chance.colour is None else with_noise(seen.rgb, chance.colour)
+        if chance.depth is None:
             return Picture(rgb, np.where(np.isfinite(seen.depth), seen.depth, np.float32(0.0)))
-        sensor = self._sensor_of(state.seed, self.options.stereo)
-        return Picture(rgb, sensor.measure(seen.depth, generator))
+        assert self._sensor is not None
+        return Picture(rgb, self._sensor.measure_with(seen.depth, chance.depth))
+
+    def prepare(self, seed: int, frame: int) -> None:
+        """Roll the dice for a frame that is to come, while there is time; changes no picture."""
+        known = self._chance
+        if known is not None and (known.seed, known.frame) == (seed, frame):
+            return
+        options, generator = self.options, frame_generator(seed, frame)
+        colour, depth = None, None
+        if options.colour_noise > 0.0:
+            shape = (self.model.height, self.model.width)
+            colour = colour_noise(shape, options.colour_noise, generator)
+        if options.stereo is not None:
+            depth = self._sensor_of(seed, options.stereo).chance(generator)
+        self._chance = _Chance(seed, frame, colour, depth)
 
     def black(self) -> Picture:
         """What a camera gives that sees nothing."""

@@ -120,7 +120,7 @@ class PolledSubscription:
         self._subscription = node.create_subscription(
             msg_type, topic, _unused, qos, callback_group=_NeverExecuted()
         )
-        self._wait_set = _rclpy.WaitSet(1, 0, 0, 0, 0, 0, node.context.handle)
+        self._wait_set = _rclpy.WaitSet(2, 0, 0, 0, 0, 0, node.context.handle)
 
     def take(self) -> Any | None:
         """The next message that has come, or None. Does not wait."""
@@ -133,20 +133,34 @@ class PolledSubscription:
         self._monitor.tick(now, now)
         return taken[0]
 
-    def wait(self, timeout: float) -> Any | None:
-        """The next message; None when none came in `timeout` seconds or the node must stop."""
+    def wait(self, timeout: float, *, until: 'PolledSubscription | None' = None) -> Any | None:
+        """The next message; None when none came in `timeout` seconds or the node must stop.
+
+        With `until`, also None as soon as that one has a message, which is left there.
+        """
         message = self.take()
         deadline = time.perf_counter() + timeout
         while message is None and not self._node.stop.requested:
             left = deadline - time.perf_counter()
             if left <= 0.0:
                 return None
-            with self._subscription.handle:
-                self._wait_set.clear_entities()
-                self._wait_set.add_subscription(self._subscription.handle)
-                self._wait_set.wait(int(min(left, _SLICE) * 1e9))
+            other = self._wait_once(min(left, _SLICE), until)
             message = self.take()
+            if other:
+                break
         return message
+
+    def _wait_once(self, timeout: float, until: 'PolledSubscription | None') -> bool:
+        """Wait for a message of this subscription or another; whether the other has one."""
+        handle, wait_set = self._subscription.handle, self._wait_set
+        second = handle if until is None else until._subscription.handle
+        with handle, second:
+            wait_set.clear_entities()
+            wait_set.add_subscription(handle)
+            if until is not None:
+                wait_set.add_subscription(second)
+            wait_set.wait(int(timeout * 1e9))
+            return until is not None and bool(wait_set.is_ready('subscription', 1))
 
 
 class ReadyCheck:

@@ -3,8 +3,8 @@
 """The simulated RGB-D camera: draws each mock/scene, publishes it as a RealSense would.
 
 The stamp of a picture is the time of the simulator's state, in the middle of the exposure; it is
-published `exposure_delay` of simulated time later. mock/rendered says at once that the picture
-is taken, so that a simulator that waits for it does not wait for its own time.
+published when simulated time has gone on by the delay that mock/scene names. mock/rendered says
+when it is finished: in lockstep the simulator waits for that, at the moment of publication.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import UInt64
@@ -29,6 +30,7 @@ from drex_ros.hardware.scene_file import SceneError, load_scene
 from drex_ros.health import Level
 from drex_ros.nodes.base import ConfigurationError, ManagedNode, Parameter, Status, run
 from drex_ros.nodes.conversions import NEWEST, seconds
+from drex_ros.nodes.frames import CLOSE
 from drex_ros.nodes.images import PICTURES, ImageMessage, camera_info, enlarge_shared_memory
 from drex_ros.robot.description import DescriptionError
 
@@ -37,7 +39,7 @@ FRAME = 'camera_color_optical_frame'
 _COLOUR = 'camera/color'
 _DEPTH = 'camera/aligned_depth_to_color'
 _MOST_WAITING = 100  # pictures held back by delays: 150 MB
-_SLICE = 0.005  # [s] longest wait for the next scene, because pictures may become due meanwhile
+_SLICE = 0.02  # [s] longest wait for a scene or the time in one piece, so that services are served
 _COMPLAIN_PERIOD = 5.0  # [s] between two lines about scenes that cannot be drawn
 
 
@@ -48,7 +50,9 @@ class _Waiting:
     time: float
     """When it was taken [s], simulated."""
     stamp: Any
-    picture: Picture
+    colour: npt.NDArray[np.uint8]
+    depth: npt.NDArray[Any]
+    """In the units of its format."""
 
 
 class MockCamera(ManagedNode):
@@ -91,13 +95,6 @@ class MockCamera(ManagedNode):
             'deviation of the colours, of 255',
             range=(0.0, 50.0),
             read_only=True,
-        ),
-        Parameter(
-            'exposure_delay',
-            0.033,
-            'simulated time from the middle of the exposure to the published picture',
-            unit='s',
-            range=(0.0, 1.0),
         ),
         Parameter('motion_blur', False, 'blur what moves during the exposure', read_only=True),
         Parameter(
@@ -170,9 +167,8 @@ class MockCamera(ManagedNode):
 
     def step(self) -> None:
         """Wait a little for the next scene, draw it, and publish what is due."""
-        message = self._scenes.wait(_SLICE)
-        while (clock := self._times.take()) is not None:
-            self._now = max(self._now, seconds(clock.clock))
+        # Time that passes matters only to pictures that wait for it.
+        message = self._scenes.wait(_SLICE, until=self._times if self._waiting else None)
         if message is not None:
             self._on_scene(message)
         self._publish_due()
@@ -186,21 +182,28 @@ class MockCamera(ManagedNode):
         # What waits came before this one, and may be due now.
         self._publish_due()
         start = self._taking.clock()
-        state = _scene_state(message)
-        seen = None if message.camera_blank else self._draw(state)
-        # The simulator may go on while noise is added here.
-        self._answer(message)
-        if message.camera_blank:
-            picture = self._camera.black()
-        elif seen is None:
-            return
-        else:
-            picture = self._camera.measure(seen, state)
-        self._waiting.append(_Waiting(stamp, message.header.stamp, picture))
+        picture = self._take(message)
+        if picture is not None:
+            whole = self.params.depth_format == '16UC1'
+            depth = to_millimetres(picture.depth) if whole else picture.depth
+            self._waiting.append(_Waiting(stamp, message.header.stamp, picture.rgb, depth))
         if len(self._waiting) > _MOST_WAITING:
             self._waiting.popleft()
             self._overflowed += 1
         self._taking.tick(start, self._taking.clock())
+        # Before the simulator goes on: it may have waited for this picture.
+        self._publish_due()
+        self._answer(message)
+        # Before the next one comes: the simulator may have to wait for that.
+        self._camera.prepare(message.seed, message.frame + 1)
+
+    def _take(self, message: MockScene) -> Picture | None:
+        """The picture of a scene; None when it cannot be drawn."""
+        if message.camera_blank:
+            return self._camera.black()
+        state = _scene_state(message)
+        seen = self._draw(state)
+        return None if seen is None else self._camera.measure(seen, state)
 
     def _follow(self, message: MockScene, stamp: float) -> None:
         """Keep time and count of frames; both begin anew when the simulator does."""
@@ -249,19 +252,20 @@ class MockCamera(ManagedNode):
         self._rendered_publisher.publish(UInt64(data=message.frame))
 
     def _publish_due(self) -> None:
+        if not self._waiting or self._last is None:
+            return
+        while (clock := self._times.take()) is not None:
+            self._now = max(self._now, seconds(clock.clock))
         # The delay of the moment: when a fault is over, what it held back comes at once.
-        fault = 0.0 if self._last is None else max(0.0, self._last.camera_delay)
-        due = self._now - self.params.exposure_delay - fault + 1e-9
-        while self._waiting and self._waiting[0].time <= due:
+        latest = self._now - self._last.camera_delay + CLOSE
+        while self._waiting and self._waiting[0].time <= latest:
             self._publish(self._waiting.popleft())
 
     def _publish(self, taken: _Waiting) -> None:
         start = self._publishing.clock()
-        picture, depth = taken.picture, taken.picture.depth
-        pixels = to_millimetres(depth) if self.params.depth_format == '16UC1' else depth
         self._info.header.stamp = taken.stamp
-        self._colour_publisher.publish(self._colour.fill(picture.rgb, taken.stamp))
-        self._depth_publisher.publish(self._depth.fill(pixels, taken.stamp))
+        self._colour_publisher.publish(self._colour.fill(taken.colour, taken.stamp))
+        self._depth_publisher.publish(self._depth.fill(taken.depth, taken.stamp))
         for publisher in self._info_publishers:
             publisher.publish(self._info)
         self._published += 1

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robot in simulation: makes robot/state and time, follows robot/command.
 
-In lockstep each state waits for the command that answers it, and each camera frame for the camera
-that draws it; free running, a command counts from the cycle after it came, for command_deadline at
-most. Without commands the robot holds, then stops.
+In lockstep each state waits for the command that answers it, and time stands at the moment at
+which a picture is due until the camera has finished it; free running, a command counts from the
+cycle after it came, for command_deadline at most. Without commands the robot holds, then stops.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class MockHardware(ManagedNode):
     def _ready(self, *, paced: bool = True) -> bool:
         # The command first: its patience is not for the camera's pictures.
         return self._exchange.ready(paced=paced) and self._frames.ready(
-            SLICE, self.params.camera_patience
+            self._state.time, SLICE, self.params.camera_patience
         )
 
     def _note_change(self, was_in_step: bool, had_camera: bool) -> None:
@@ -191,14 +191,23 @@ class MockHardware(ManagedNode):
                 message.velocity = shown.velocity.tolist()
                 message.effort = shown.effort.tolist()
                 self._joint_publisher.publish(message)
-        if state.sequence % self._clock_every == 0:
+        # Between its ticks too: the camera waits for the moment of its picture.
+        if self._frames.hand_on(state.time) or state.sequence % self._clock_every == 0:
             self._publish_time()
-        if self._frames.due(state.time) and _wanted(self._scene_publisher):
-            self._frame_message = scene_frame(self._robot, self._frames.taken, self._object)
-            self._scene_publisher.publish(self._frame_message)
+        if self._frames.due(state.time):
+            self._publish_scene()
         if state.sequence % self._truth_every == 0:
             self._publish_truth()
         self._exchange.open(None if shown is None else shown.sequence, *self._timing)
+
+    def _publish_scene(self) -> None:
+        """Have the camera take a picture."""
+        late = self._robot.faults.get(FaultKind.DELAY_CAMERA) or 0.0
+        delay = self.params.camera_delay + late
+        number = self._frames.take(self._state.time, delay)
+        if _wanted(self._scene_publisher):
+            self._frame_message = scene_frame(self._robot, number, self._object, delay)
+            self._scene_publisher.publish(self._frame_message)
 
     def _publish_truth(self) -> None:
         """Publish the truth of the present state, once."""

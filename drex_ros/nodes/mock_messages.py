@@ -45,9 +45,11 @@ def ground_truth(robot: MujocoBackend) -> msg.GroundTruth:
     return message
 
 
-def scene_frame(robot: MujocoBackend, frame: int, object_name: str) -> msg.MockScene:
+def scene_frame(
+    robot: MujocoBackend, frame: int, object_name: str, camera_delay: float
+) -> msg.MockScene:
     """What the camera is to draw; the object is named as it was asked for."""
-    simulation, faults = robot.simulation, robot.faults
+    simulation = robot.simulation
     message = msg.MockScene(
         frame=frame, seed=robot.seed, episode=robot.episode, hand=robot.settings.hand
     )
@@ -59,8 +61,8 @@ def scene_frame(robot: MujocoBackend, frame: int, object_name: str) -> msg.MockS
     if thing is not None and moving is not None:
         message.object = object_name
         message.object_pose, message.object_twist = _pose(moving), _twist(moving)
-    message.camera_blank = faults.get(FaultKind.BLANK_CAMERA) is not None
-    message.camera_delay = faults.get(FaultKind.DELAY_CAMERA) or 0.0
+    message.camera_blank = robot.faults.get(FaultKind.BLANK_CAMERA) is not None
+    message.camera_delay = camera_delay
     return message
 
 

@@ -102,6 +102,13 @@ RATES = (
         (1.0, 60.0),
     ),
     _fixed(
+        'camera_delay',
+        0.02,
+        'simulated time from the middle of the exposure to the published picture',
+        's',
+        (0.0, 1.0),
+    ),
+    _fixed(
         'ground_truth_rate',
         100.0,
         'messages on mock/ground_truth per simulated second, at most control_rate',

@@ -114,6 +114,17 @@ def test_noise_is_that_of_seed_and_frame(cameras):
     assert np.median(np.abs(first.depth - truth)[both]) < 3e-3
 
 
+def test_noise_that_was_prepared_is_the_same(cameras):
+    noisy = cameras[2]
+    first = noisy.take(STATE)
+    for frame in (STATE.frame, STATE.frame + 1):  # the right one, and one that does not come
+        noisy.prepare(STATE.seed, frame)
+        again = noisy.take(STATE)
+        np.testing.assert_array_equal(first.rgb, again.rgb)
+        np.testing.assert_array_equal(first.depth, again.depth)
+    cameras[0].prepare(STATE.seed, STATE.frame)  # nothing to prepare
+
+
 def test_a_blind_camera_sees_black(cameras):
     picture = cameras[0].black()
     assert picture.rgb.shape == (480, 640, 3)

@@ -37,8 +37,8 @@ def command(namespace, **params):
 @pytest.fixture(scope='module')
 def processes(ros_domain):
     """Two cameras for all tests, told apart by their namespaces."""
-    exact = command('/exact', exposure_delay=0.0, noise=False, depth_format='32FC1')
-    noisy = command('/noisy', exposure_delay=0.0)
+    exact = command('/exact', noise=False, depth_format='32FC1')
+    noisy = command('/noisy')
     with NodeProcess(exact, env=node_environment()) as first:
         with NodeProcess(noisy, env=node_environment()) as second:
             yield {'/exact': first, '/noisy': second}
@@ -62,6 +62,7 @@ class Simulator:
         self.node = f'{namespace}/mock_camera'
         # No two tests send the same scene, which would not be drawn again.
         self.seed = next(SEEDS)
+        self.delay = 0.0
         self.rendered = ros.collect(UInt64, f'{namespace}/mock/rendered')
         self.colour = ros.collect(Image, f'{namespace}/{COLOUR}/image_raw')
         self.depth = ros.collect(Image, f'{namespace}/{DEPTH}/image_raw')
@@ -87,7 +88,7 @@ class Simulator:
             messages.clear()
 
     def scene(self, frame, **fields):
-        message = MockScene(frame=frame, seed=self.seed, object='box')
+        message = MockScene(frame=frame, seed=self.seed, object='box', camera_delay=self.delay)
         message.header.frame_id = 'world'
         nanoseconds = round(frame * PERIOD * 1e9)
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(nanoseconds, 10**9)
@@ -168,10 +169,9 @@ def test_same_seed_same_pictures(noisy):
 
 @pytest.fixture
 def late(exact):
-    """The exact camera with a delay of 0.05 s."""
-    assert exact.ros.set_parameter(exact.node, 'exposure_delay', 0.05).successful
-    yield exact
-    exact.ros.set_parameter(exact.node, 'exposure_delay', 0.0)
+    """The exact camera, told of a delay of 0.05 s."""
+    exact.delay = 0.05
+    return exact
 
 
 def test_pictures_come_late_by_simulated_time(late):
@@ -182,20 +182,23 @@ def test_pictures_come_late_by_simulated_time(late):
     late.picture(0)
     assert late.stamps() == [0.0]
     # A fault: one more second. When it is over, what it held back comes at once.
-    late.send(late.scene(3, camera_delay=1.0))
-    late.send(late.scene(20, camera_delay=1.0))
+    late.send(late.scene(3, camera_delay=1.05))
+    late.send(late.scene(20, camera_delay=1.05))
     assert late.stamps() == [0.0]
     late.send(late.scene(22))
     late.picture(4)
     assert len(late.stamps()) == 5
 
 
-def test_the_clock_makes_pictures_due_too(late):
+def test_the_clock_makes_pictures_due_at_their_moment(late):
     clock = late.ros.publisher(Clock, '/clock', 1)
     late.send(late.scene(0))
     assert late.stamps() == []
     message = Clock()
-    message.clock.nanosec = 60_000_000
+    message.clock.nanosec = 49_000_000
+    clock.publish(message)
+    assert late.stamps() == []
+    message.clock.nanosec = 50_000_000
     clock.publish(message)
     late.picture(0)
 

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from rosgraph_msgs.msg import Clock
 from stack_harness import node_command, node_environment
 from std_msgs.msg import String
 
@@ -96,11 +97,29 @@ def test_camera_frames_come_at_their_rate(ros, mock):
     np.testing.assert_allclose(times / 0.002, np.rint(times / 0.002), atol=1e-6)
     assert frames[0].object == 'ball'
     assert not frames[0].camera_blank
+    assert frames[0].camera_delay == 0.02
     inject(ros, InjectFault.Request.FAULT_BLANK_CAMERA)
     inject(ros, InjectFault.Request.FAULT_DELAY_CAMERA, magnitude=0.2)
-    ros.spin_until(lambda: frames[-1].camera_blank and frames[-1].camera_delay == 0.2)
+    ros.spin_until(lambda: frames[-1].camera_blank and frames[-1].camera_delay == 0.02 + 0.2)
     inject(ros, InjectFault.Request.FAULT_NONE)
-    ros.spin_until(lambda: not frames[-1].camera_blank and frames[-1].camera_delay == 0.0)
+    ros.spin_until(lambda: not frames[-1].camera_blank and frames[-1].camera_delay == 0.02)
+
+
+def test_the_clock_ticks_when_a_picture_is_due(ros, mock):
+    """Between its own ticks too, which come every 0.1 s here."""
+    mock(clock_rate=10.0, camera_delay=0.024)
+    frames = ros.collect(MockScene, 'mock/scene', QUEUED)
+    ticks = ros.collect(Clock, '/clock', 100)
+    ros.spin_until(lambda: len(frames) > 20 and len(ticks) > 20)
+    times = np.array([seconds(tick.clock) for tick in ticks])
+    due = [seconds(frame.header.stamp) + frame.camera_delay for frame in frames]
+    told = [
+        np.abs(times - moment).min() < 1e-6
+        for moment in due
+        if times[0] < moment < times[-1]
+    ]  # fmt: skip
+    assert len(told) > 10
+    assert np.mean(told) > 0.8  # only the newest time counts, so one may get lost
 
 
 class Answerer:

@@ -12,7 +12,7 @@ from stack_harness import node_command, node_environment
 
 from drex_interfaces.msg import ObjectTrack
 from drex_interfaces.srv import Detect
-from drex_ros.nodes.conversions import seconds, stamp
+from drex_ros.nodes.conversions import stamp
 from drex_ros.nodes.images import image_array
 
 START = 100.0  # [s]
@@ -43,14 +43,23 @@ def eye(large_messages, ros, painter, process):
 
 
 def detect(eye, **request):
-    """Call tracker/detect while pictures go on."""
+    """Call tracker/detect while pictures go on.
+
+    What was shown before may still be on its way, and is as good as new for a tracker whose clock
+    is not that of the pictures: where that matters, `eye.track` first.
+    """
     client = eye.ros.node.create_client(Detect, f'{eye.namespace}/tracker/detect')
     eye.ros.spin_until(client.service_is_ready, what='tracker/detect')
     thing = request.pop('shown', 'mug')
+    eye.painter.paint(thing)  # the first of an object takes longer than the tracker waits
     future = client.call_async(Detect.Request(**request))
-    while not future.done():
+
+    def answered():
         eye.show(thing)
         eye.ros.spin(0.05)
+        return future.done()
+
+    eye.ros.spin_until(answered, COMPILED, 'an answer of tracker/detect')
     eye.ros.node.destroy_client(client)
     return future.result()
 
@@ -77,11 +86,13 @@ def test_follows_the_object(eye):
     eye.ros.spin_until(lambda: poses and poses[-1].header == track.header, what='object/pose')
     assert poses[-1].pose == track.pose
     # The smoothed track is three pictures behind, with the very stamps of those.
-    eye.ros.spin_until(lambda: len(smoothed) >= 5, what='object/track_smoothed')
     stamps = [each.header.stamp for each in eye.tracks]
+    eye.ros.spin_until(
+        lambda: smoothed and smoothed[-1].header.stamp == stamps[-4],
+        what='object/track_smoothed of the third picture before the last',
+    )
+    assert len(smoothed) >= 5
     assert all(each.smoothed and each.header.stamp in stamps for each in smoothed)
-    behind = seconds(track.header.stamp) - seconds(smoothed[-1].header.stamp)
-    assert behind == pytest.approx(0.1, abs=0.002)
 
 
 def test_says_that_it_is_lost_and_finds_it_again(eye):
@@ -131,6 +142,7 @@ def test_detects_on_request(eye):
     assert found.message.startswith('found')
     assert found.track.status == ObjectTrack.STATUS_TRACKING
     assert errors(found.track, *eye.painter.place('mug'))[0] < 0.005
+    eye.track('')
     gone = detect(eye, shown='')
     assert not gone.found
     assert gone.message.startswith('mug is not there')
@@ -163,6 +175,7 @@ def test_bad_requests_are_refused(eye):
     assert (refused.found, refused.message) == (False, 'timeout is -1.0 s, must be 0 to 60')
     client = eye.ros.node.create_client(Detect, '/eye/tracker/detect')
     eye.ros.spin_until(client.service_is_ready, what='tracker/detect')
+    eye.track('mug')  # no picture is on its way any more
     future = client.call_async(Detect.Request(timeout=0.2))
     eye.ros.spin_until(future.done, what='an answer without a picture')
     assert future.result().message.startswith('no picture was taken within 0.2 s')
