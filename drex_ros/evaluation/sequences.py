@@ -39,7 +39,7 @@ _FIRST = 0.75
 _HIDDEN_ONCE = {'occluded': 0.6}
 _TRIES = 40
 _FEWEST = 45  # frames
-_SPLIT_SEEDS = 1000
+_FIRST_SEEDS = {'tuning': 0, 'scored': 2000}  # scored: another number when it was looked at
 
 Progress = Callable[[int, int], None]
 Shares = list[float]
@@ -197,7 +197,7 @@ def _motions(
 def _specs(split: str, kinds: tuple[str, ...], first: int) -> tuple[SequenceSpec, ...]:
     if split not in SPLITS:
         raise EvaluationError(f'no split {split!r}; there are: {", ".join(SPLITS)}')
-    first += _SPLIT_SEEDS * SPLITS.index(split)
+    first += _FIRST_SEEDS[split]
     return tuple(
         SequenceSpec(thing, kind, first + number, split)
         for number, kind in enumerate(kinds)

@@ -16,6 +16,10 @@ from drex_ros.robot.joints import Array
 START = np.diag(np.repeat((0.02, 1.0, 0.03, 0.3), 3) ** 2)
 """Covariance before anything is seen: a place is known roughly, an orientation hardly."""
 
+ANY_TURN = float(np.pi / np.sqrt(3.0))
+"""Deviation of a turn that nothing is known of: all are as likely [rad]."""
+
+_FREE_TURN = 5.0  # [rad/s] deviation of its velocity
 _WHITE = {(0, 0): 1.0 / 3.0, (0, 1): 0.5, (1, 0): 0.5, (1, 1): 1.0}  # of white acceleration
 
 
@@ -73,3 +77,26 @@ class Belief:
     def slowed(self, share: float) -> Belief:
         """The same with a part of its velocity."""
         return replace(self, velocity=share * self.velocity)
+
+
+def without_free_turns(belief: Belief, axes: Array, *, keep_velocity: bool = False) -> Belief:
+    """A turn that cannot be seen stays as it is, with a variance that does not grow on.
+
+    `axes` are those of the object about which any turn looks the same, shape (n, 3).
+    """
+    if not len(axes):
+        return belief
+    velocity, covariance = belief.velocity.copy(), belief.covariance
+    for axis in axes:
+        free = belief.pose.rotation @ axis
+        if not keep_velocity:
+            velocity[3:] -= free * (free @ velocity[3:])
+        spread = min(float(free @ covariance[3:6, 3:6] @ free), ANY_TURN**2)
+        # Nothing else goes with it: else a tilt of the axis would seem as unknown as the turn.
+        keep, along = np.eye(12), np.outer(free, free)
+        keep[3:6, 3:6] -= along
+        keep[9:, 9:] -= along
+        covariance = keep @ covariance @ keep
+        covariance[3:6, 3:6] += spread * along
+        covariance[9:, 9:] += _FREE_TURN**2 * along
+    return Belief(belief.pose, velocity, covariance)

@@ -7,19 +7,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import cv2
 import numpy as np
-import numpy.typing as npt
 
 from drex_ros.perception import contour_term, depth_term, relief_term
-from drex_ros.perception.colour_delay import ColourDelay, OtherTime
-from drex_ros.perception.colour_model import ColourModel, look_up, moments
+from drex_ros.perception.colour_delay import OtherTime
 from drex_ros.perception.contact_prior import ContactPrior
 from drex_ros.perception.fit import Course, Fit, FitSettings, Stage
 from drex_ros.perception.frame import RgbdFrame
+from drex_ros.perception.model_view import ModelView
 from drex_ros.perception.normal_equations import leave, solve, turns_of
 from drex_ros.perception.poses import Pose
-from drex_ros.perception.raster import NOTHING, draw, place, region_of
 from drex_ros.perception.tracked_mesh import RoundAxis, TrackedMesh
 from drex_ros.robot.camera import CameraModel
 from drex_ros.robot.joints import Array
@@ -27,11 +24,6 @@ from drex_ros.robot.joints import Array
 NO_PRIOR = np.zeros((6, 6))
 _NO_PULL = np.zeros(6)
 
-_MARGIN = 26  # [px] around the model: what a line across the outline needs
-_FARTHEST = 24  # [px] that the object may have moved from depth to colour
-_ROOM = 30  # [px] more, in which colours are looked up before the pose has moved
-_AHEAD = 0.015  # [m] before the nearest point of the object: what is there hides it
-_RAGGED = np.ones((5, 5), np.uint8)  # around it
 _LARGE = 22000  # [px] of the region about an object that is large
 _HARDLY_SEEN = 0.04**-2.0  # [1/rad^2] information of one frame on a turn that is too little
 _FITTING = 0.75  # [px] from an outline that fits, in the mean; noise makes it 0.5
@@ -43,130 +35,23 @@ _NO_TURN = np.diag((1.0, 1.0, 1.0, 1e9, 1e9, 1e9))
 _OTHER_TIME = 0.25  # of the way's variance from depth to colour: less wild than frame to frame
 _AGREEING = Stage(1, 0.012)  # how near depth must be to count
 _SHORT_WAY = 0.0015  # [m, rad] from depth to colour: the outline is moved, not drawn anew
-_HAIR = (2e-4, 2e-3)  # [m], [rad] a model that is drawn so near need not be drawn anew
 _SETTLED = (3e-4, 4e-3)  # [m], [rad] a step that is smaller is the last
 
 
-def table_plane(camera: CameraModel, height: float = 0.0) -> Array:
-    """The table as a plane of the optical frame: n . p + d is a point's height [m]. Shape (4,)."""
-    return np.append(camera.rotation[2], camera.position[2] - height)
-
-
-class ModelFitter:
-    """Draws the model and compares it with a frame. Not for use by two threads at once."""
+class ModelFitter(ModelView):
+    """Moves the model to where it agrees with a frame."""
 
     def __init__(
         self, mesh: TrackedMesh, camera: CameraModel, settings: FitSettings | None = None
     ) -> None:
-        """Prepare buffers of the camera's size."""
-        self.table = table_plane(camera)
-        self.mesh = mesh
-        self.camera = camera
+        """Prepare for an object and a camera."""
+        super().__init__(mesh, camera)
         self.settings = settings or FitSettings()
-        self.lens = np.array((camera.fx, camera.fy, camera.cx, camera.cy))
-        shape = (camera.height, camera.width)
-        self.drawn = np.empty(shape, np.float32)
-        self.face = np.empty(shape, np.int32)
-        self.region = np.zeros(4, np.int64)
-        self.points = np.empty_like(mesh.vertices)
-        self.robot = np.full(shape, NOTHING)
-        around = np.full([side + 2 * _FARTHEST for side in shape], np.float32(0.5))
-        self._around = around
-        self.likely = around[_FARTHEST:-_FARTHEST, _FARTHEST:-_FARTHEST]
-        """Probability of the object's colour at each pixel of the colour image."""
-        self.likely_then = self.likely
-        """The same where these pixels were at the depth's time, if they moved with the object."""
-        self.blocked = np.zeros(shape, np.uint8)
-        self.scale = 1.0
-        self.colours = ColourModel()
-        self.delay = ColourDelay()
-        self._front = np.zeros(len(mesh.faces), np.bool_)
+        self.use_relief = True
         self._step = contour_term.step_table()
         self._relief_step = relief_term.step_table()
-        self.use_relief = True
         self._turn = np.zeros(6)
         self._noise = np.array((self.settings.depth_noise, self.settings.model_noise))
-        self._frame: RgbdFrame | None = None
-        self._window = np.zeros(4, np.int64)
-        self._blocked = (0, 0, 0, 0)
-        self._drawn_at: Pose | None = None
-
-    def look_at(self, frame: RgbdFrame) -> None:
-        """Take the frame that the next fits are about."""
-        self._frame = frame
-        self._window[:] = 0
-
-    def object_pixels(self, pose: Pose) -> tuple[Array, Array] | None:
-        """Moments of the model's pixels and of those with its colours, see `moments`.
-
-        None: the colours are not known, or the model is out of the picture.
-        """
-        if not self.colours.known or self._frame is None or not self.draw(pose):
-            return None
-        self.look_around(self._frame)
-        drawn, seen = np.zeros(6), np.zeros(6)
-        left, top = self.region[:2]
-        moments(self.face, -0.5, self.robot, self.region, left, top, drawn)
-        moments(self.likely, 0.6, self.robot, self._window, 0, 0, seen)
-        return drawn, seen
-
-    @property
-    def frame(self) -> RgbdFrame:
-        """That the next fits are about."""
-        assert self._frame is not None, 'look_at first'
-        return self._frame
-
-    @property
-    def lateness(self) -> float:
-        """By how much the colour is later than the depth [s], for all that is known."""
-        return self.delay.value + (0.0 if self._frame is None else self._frame.skew)
-
-    def learn(self, frame: RgbdFrame, rate: float) -> None:
-        """Learn the object's colours from where it is drawn; `rate` 1 begins anew."""
-        self.colours.learn(
-            self.drawn, self.face, frame.colour, frame.depth, self.scale, self.blocked,
-            self.region, rate,
-        )  # fmt: skip
-        self._window[:] = 0  # what colours said there was by what was known before
-
-    def window(self, pose: Pose) -> npt.NDArray[np.int64]:
-        """The part of the picture in which a fit near a pose looks: left, top, width, height."""
-        place(self.mesh.vertices, pose.rotation, pose.position, self.points)
-        out = np.zeros(4, np.int64)
-        camera = self.camera
-        region_of(self.points, self.lens, camera.width, camera.height, _MARGIN + _ROOM, out)
-        return out
-
-    def likely_in(self, window: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-        """Probability of the object's colour in a part of the picture. Shape (height, width)."""
-        assert self._frame is not None
-        look_up(self._frame.colour, self.colours.table, window, self.likely)
-        self._window[:] = window
-        return self.likely
-
-    def draw(self, pose: Pose) -> bool:
-        """Draw the model; False when it is out of the picture."""
-        place(self.mesh.vertices, pose.rotation, pose.position, self.points)
-        camera = self.camera
-        self._drawn_at = None
-        if not region_of(
-            self.points, self.lens, camera.width, camera.height, _MARGIN, self.region
-        ):
-            return False
-        draw(
-            self.points, self.mesh.faces, self.lens, self.region,
-            self.drawn, self.face, self._front,
-        )  # fmt: skip
-        self._drawn_at = pose
-        return True
-
-    def draw_about(self, pose: Pose) -> bool:
-        """Draw the model, unless it is drawn within a hair of the pose; False: out of sight."""
-        if self._drawn_at is not None:
-            step = self._drawn_at.step_to(pose)
-            if step[:3] @ step[:3] < _HAIR[0] ** 2 and step[3:] @ step[3:] < _HAIR[1] ** 2:
-                return True
-        return self.draw(pose)
 
     def agreement(self, pose: Pose) -> float:
         """How well depth and colours agree with a pose that is not fitted; more is better."""
@@ -205,7 +90,7 @@ class ModelFitter:
         frame = self._frame
         assert frame is not None
         pose, prediction = start, prediction or start
-        self._follow_colours(start, course)
+        self.follow_colours(start, course)
         use_contour = use_contour and self.colours.known
         for steps, stage in enumerate(stages, start=1):
             if not self.draw(pose):
@@ -218,7 +103,7 @@ class ModelFitter:
                 more, pull = self._relief(frame, pose)
                 information, gradient = information + more, gradient + pull
             outline = None
-            depth_information = information
+            known = information
             if use_contour and course is None:
                 more, pull, contour = self._contour(frame, pose, stage)
                 information, gradient = information + more, gradient + pull
@@ -250,9 +135,8 @@ class ModelFitter:
             held = [about(pose, axis) for axis in hold]
             if held:
                 unseen = held
-            elif not unseen and use_contour:
-                if self._few_tell(depth_information + support, contour):
-                    unseen = [turns[weakest]]
+            elif not unseen and use_contour and self._few_tell(known + support, contour):
+                unseen = [turns[weakest]]
             self._turn = turns[weakest]
             for each in unseen:
                 leave(information, gradient, each)
@@ -300,45 +184,6 @@ class ModelFitter:
         telling, square = contour[contour_term.TELLING], contour[contour_term.TELLING_SQUARED]
         return bool(telling * telling < _FEW_LINES * square)
 
-    def _follow_colours(self, pose: Pose, course: Course | None) -> None:
-        """See where the object's pixels of the depth are in the colour image."""
-        u = v = 0
-        if course is not None:
-            move, depth = self.lateness * course.velocity[:3], pose.position[2]
-            along = move[:2] - pose.position[:2] * (move[2] / depth)
-            u, v = (round(float(each)) for each in self.lens[:2] * along / depth)
-        u, v = (min(max(_FARTHEST + each, 0), 2 * _FARTHEST) for each in (u, v))
-        height, width = self.likely.shape
-        self.likely_then = self._around[v : v + height, u : u + width]
-
-    def look_around(self, frame: RgbdFrame) -> None:
-        """Know in all of the region what is in front of the object, and its colours."""
-        left, top, width, height = (int(each) for each in self.region)
-        x, y, w, h = (int(each) for each in self._window)
-        if left >= x and top >= y and left + width <= x + w and top + height <= y + h:
-            return
-        camera = self.camera
-        x, y = max(0, left - _ROOM), max(0, top - _ROOM)
-        self._window[:] = (
-            x, y, min(camera.width, left + width + _ROOM) - x,
-            min(camera.height, top + height + _ROOM) - y,
-        )  # fmt: skip
-        if self.colours.known:
-            look_up(frame.colour, self.colours.table, self._window, self.likely)
-        self._block(frame)
-
-    def _block(self, frame: RgbdFrame) -> None:
-        """Mark what is in front of the object, and a little around it: edges are ragged there."""
-        x, y, w, h = (int(each) for each in self._window)
-        near, far = float(self.points[:, 2].min()), float(self.points[:, 2].max())
-        depth = frame.depth[y : y + h, x : x + w]
-        ahead = (depth > 0.0) & (depth * np.float32(self.scale) < near - _AHEAD)
-        ahead |= self.robot[y : y + h, x : x + w] < far
-        left, top, width, height = self._blocked
-        self.blocked[top : top + height, left : left + width] = 0
-        self._blocked = (x, y, w, h)
-        cv2.dilate(ahead.view(np.uint8), _RAGGED, dst=self.blocked[y : y + h, x : x + w])
-
     def _keep_free_axes(self, pose: Pose, information: Array, gradient: Array) -> None:
         """Take away what the facets of a round mesh say about turns that cannot be seen."""
         for axis in self.mesh.free_axes:
@@ -369,7 +214,7 @@ class ModelFitter:
         information, gradient = np.zeros((6, 6)), np.zeros(6)
         relief_term.add_relief(
             self.points, mesh.edges, mesh.edge_faces, mesh.edge_opposite, mesh.edge_normals,
-            pose.rotation, self._front, self.drawn, self.face, frame.depth, self.scale,
+            pose.rotation, self.front, self.drawn, self.face, frame.depth, self.scale,
             self.robot, self.lens, self.region, pose.position,
             settings.spacing, self._relief_step, settings.relief_variance, information, gradient,
             np.zeros(relief_term.N_COUNTS),
@@ -382,7 +227,7 @@ class ModelFitter:
         counts = np.zeros(contour_term.N_COUNTS)
         contour_term.add_contour(
             self.points, mesh.edges, mesh.edge_faces, mesh.edge_opposite, mesh.edge_normals,
-            pose.rotation, self._front, self.drawn, self.face, frame.depth, self.scale,
+            pose.rotation, self.front, self.drawn, self.face, frame.depth, self.scale,
             self.robot, self.blocked, self.likely, self.lens,
             self.region, pose.position, self.table, float(stage.stride), settings.spacing,
             self._step, settings.contour_variance, self.colours.clear, stage.settled, self._turn,

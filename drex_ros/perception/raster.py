@@ -25,9 +25,7 @@ def place(vertices, rotation, position, out):  # type: ignore[no-untyped-def]
     for i in range(vertices.shape[0]):
         x, y, z = vertices[i, 0], vertices[i, 1], vertices[i, 2]
         for k in range(3):
-            out[i, k] = (
-                rotation[k, 0] * x + rotation[k, 1] * y + rotation[k, 2] * z + position[k]
-            )
+            out[i, k] = rotation[k, 0] * x + rotation[k, 1] * y + rotation[k, 2] * z + position[k]
 
 
 @kernel

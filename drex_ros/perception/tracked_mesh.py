@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +42,8 @@ class RestingFace:
     """From the centre's foot to the nearest edge of the side [m]: how safely it stands."""
 
 
-class RoundAxis(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class RoundAxis:
     """A line about which the object is round but for a part such as a handle."""
 
     direction: Array

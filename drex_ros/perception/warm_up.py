@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from drex_ros.objects import ObjectModel, load_object
+from drex_ros.perception.belief import ANY_TURN
 from drex_ros.perception.depth_image import DepthImage
 from drex_ros.perception.external_poses import ExternalPoses
 from drex_ros.perception.frame import Colour, Depth, RgbdFrame
@@ -21,7 +22,8 @@ from drex_ros.perception.poses import Pose
 from drex_ros.perception.raster import NOTHING
 from drex_ros.perception.robot_silhouette import RobotSilhouette
 from drex_ros.perception.silhouette_check import silhouette_check
-from drex_ros.perception.tracked_mesh import TrackedMesh
+from drex_ros.perception.tracked_mesh import RoundAxis, TrackedMesh
+from drex_ros.perception.turn_profile import turn_profile
 from drex_ros.robot.camera import CameraModel
 from drex_ros.robot.joints import HOME, Array
 from drex_ros.robot.rotations import matrix_from_vector
@@ -59,6 +61,7 @@ def warm_up(
     tracker.detect(frames[0])
     if silhouette is not None:
         silhouette_check(silhouette, HOME.copy(), frames[0].depth)
+    _turn_around(model, frames[0])
     _follow_poses(frames)
     _read_depth()
 
@@ -98,7 +101,7 @@ class _Painter:
         depth = self._table.copy()
         colour = np.empty((*depth.shape, 3), np.uint8)
         colour[:] = _TABLE
-        if move is not None and self._fitter.draw(self._pose(move, turn)):
+        if move is not None and self._fitter.draw(_pose(self._height, move, turn)):
             x, y, width, height = self._fitter.region.tolist()
             drawn = self._fitter.drawn[:height, :width]
             seen = drawn < NOTHING
@@ -106,10 +109,20 @@ class _Painter:
             colour[y : y + height, x : x + width][seen] = _OBJECT
         return colour, depth
 
-    def _pose(self, move: float, turn: float) -> Pose:
-        place = _CAMERA.to_optical((_MIDDLE[0] + move, _MIDDLE[1], self._height))
-        rotation: Array = _CAMERA.rotation.T @ matrix_from_vector(np.array((0.0, 0.0, turn)))
-        return Pose(place, np.ascontiguousarray(rotation))
+
+def _pose(height: float, move: float, turn: float) -> Pose:
+    """On the table, moved [m] and turned [rad]."""
+    place = _CAMERA.to_optical((_MIDDLE[0] + move, _MIDDLE[1], height))
+    rotation: Array = _CAMERA.rotation.T @ matrix_from_vector(np.array((0.0, 0.0, turn)))
+    return Pose(place, np.ascontiguousarray(rotation))
+
+
+def _turn_around(model: ObjectModel, frame: RgbdFrame) -> None:
+    """Look for a turn as if the object were round."""
+    fitter = MeshTracker(TrackedMesh.of(model), _CAMERA).fitter
+    fitter.look_at(frame)
+    axis = RoundAxis(np.array((0.0, 0.0, 1.0)), np.zeros(3))
+    turn_profile(fitter, frame, _pose(model.rest_height, 0.0, 0.0), axis, ANY_TURN)
 
 
 def _follow_poses(frames: list[RgbdFrame]) -> None:

@@ -69,6 +69,28 @@ def test_truth_of_the_twist_is_that_of_the_poses(push: Motion) -> None:
     assert off[:, :3].max() < 0.15
 
 
+def test_half_a_frame_later_is_between_two_frames(push: Motion) -> None:
+    later = push.between()
+    assert len(later) == len(push) - 1
+    middle = 0.5 * (push.pose[:-1, :3] + push.pose[1:, :3])
+    assert np.abs(later.pose[:, :3] - middle).max() < 2e-3
+    assert np.allclose(np.linalg.norm(later.pose[:, 3:], axis=1), 1.0)
+    # A motion that is known at any time: the swing's own half frames.
+    swing = next(swings(SCENE, load_object('lego'), FRAMES, random()))
+    coarse = Motion(swing.joint_position[::2], swing.pose[::2], swing.twist[::2])
+    half = coarse.between()
+    # By FPS of the coarse motion all velocities are half of what they are between its frames.
+    fast = Motion(coarse.joint_position, coarse.pose, 2.0 * coarse.twist).between()
+    truth = swing.pose[1:-1:2]
+    assert np.abs(fast.pose[:, :3] - truth[: len(fast), :3]).max() < 2e-4
+    assert np.abs(half.pose[:, :3] - truth[: len(half), :3]).max() > 2e-4
+    turned = np.abs(np.sum(fast.pose[:, 3:] * truth[: len(fast), 3:], axis=1))
+    assert np.degrees(2.0 * np.arccos(np.clip(turned, 0.0, 1.0))).max() < 0.2
+    if push.prop_pose is not None:
+        assert later.prop_pose is not None
+        assert later.prop_pose.shape == (len(later), *push.prop_pose.shape[1:])
+
+
 def test_something_touches_what_is_pushed(push: Motion) -> None:
     """While the brick moves, the pusher is at its surface at least once."""
     if push.prop_pose is not None:

@@ -17,6 +17,7 @@ from drex_ros.evaluation.sequences import (
     benchmark,
     events,
     make_event,
+    make_late_colour,
     make_sequence,
 )
 from drex_ros.evaluation.stage import COLOUR_NOISE, Stage
@@ -107,6 +108,22 @@ def test_visible_share_is_what_a_plate_leaves() -> None:
     assert left == pytest.approx(0.5, abs=0.02)
     assert left + right == pytest.approx(1.0, abs=0.02)
     assert aside == 1.0
+
+
+def test_late_colours_are_those_of_half_a_frame_later() -> None:
+    spec = SequenceSpec('lego', 'spin', 7, 'tuning')
+    plain, late = make_sequence(spec, frames=45), make_late_colour(spec, frames=45)
+    assert late.shape == (44, *plain.colour.shape[1:])
+
+    def middle(colour: np.ndarray) -> np.ndarray:
+        red, green, blue = (colour[..., k].astype(float) for k in range(3))
+        rows, columns = np.nonzero((red > 150) & (green > 100) & (blue < 80))
+        return np.array((columns.mean(), rows.mean()))
+
+    fastest = int(np.argmax(np.linalg.norm(plain.twist[:-1, :3], axis=1)))
+    before, after = middle(plain.colour[fastest]), middle(plain.colour[fastest + 1])
+    assert np.linalg.norm(after - before) > 8.0
+    assert middle(late[fastest]) == pytest.approx(0.5 * (before + after), abs=1.0)
 
 
 def test_noise_is_the_mock_cameras_default() -> None:

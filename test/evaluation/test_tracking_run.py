@@ -218,7 +218,7 @@ def test_a_run_that_is_never_sure_and_says_so_is_not_lost() -> None:
     unsure = [score(i, UNCERTAIN, off=0.03, normalised_square=0.8) for i in range(10)]
     assert not is_lost(run_of(*unsure))
     wrong = [score(i, UNCERTAIN, off=0.03, normalised_square=9.0) for i in range(10)]
-    assert is_lost(run_of(*unsure[:8], *wrong[8:]))
+    assert is_lost(run_of(*unsure[:5], *wrong[5:]))
     assert is_lost(run_of(*unsure[:9], score(9, DETECTING, error=None)))
 
 

@@ -11,6 +11,7 @@ RED, GREEN, GREY = (200, 40, 40), (40, 180, 60), (128, 128, 128)
 SHAPE = (60, 80)
 REGION = np.array((10, 5, 60, 50))
 LEFT, TOP = 10, 5
+NOTHING_AHEAD = np.zeros(SHAPE, np.uint8)
 
 
 def scene(inside: tuple[int, int, int], around: tuple[int, int, int]):
@@ -30,7 +31,7 @@ def scene(inside: tuple[int, int, int], around: tuple[int, int, int]):
 def learned(inside, around, rate=1.0, model=None, scale=1.0):
     model = model or ColourModel()
     drawn, face, colour, depth = scene(inside, around)
-    model.learn(drawn, face, colour, depth, scale, REGION, rate)
+    model.learn(drawn, face, colour, depth, scale, NOTHING_AHEAD, REGION, rate)
     return model
 
 
@@ -39,6 +40,19 @@ def chance(model, colour):
     picture = np.array(colour, np.uint8).reshape(1, 1, 3)
     look_up(picture, model.table, np.array((0, 0, 1, 1)), out)
     return float(out[0, 0])
+
+
+def test_what_is_in_front_is_no_part_of_the_surroundings():
+    drawn, face, colour, depth = scene(RED, GREY)
+    colour[:, 60:], ahead = GREEN, NOTHING_AHEAD.copy()
+    model = ColourModel()
+    model.learn(drawn, face, colour, depth, 1.0, ahead, REGION, 1.0)
+    assert chance(model, GREEN) < 0.01
+    ahead[:, 60:] = 1
+    model.learn(drawn, face, colour, depth, 1.0, ahead, REGION, 1.0)
+    assert chance(model, GREEN) == pytest.approx(0.5)
+    assert chance(model, GREY) < 0.01
+    assert model.clear
 
 
 def test_knows_nothing_at_first():
@@ -77,7 +91,7 @@ def test_depth_that_is_not_the_models_is_not_learned():
     # Half of it is covered by something green and near.
     colour[20:32, 25:55], depth[20:32, 25:55] = GREEN, 0.4
     model = ColourModel()
-    model.learn(drawn, face, colour, depth, 1.0, REGION, 1.0)
+    model.learn(drawn, face, colour, depth, 1.0, NOTHING_AHEAD, REGION, 1.0)
     assert chance(model, RED) > 0.99
     assert chance(model, GREEN) == pytest.approx(0.5)
 

@@ -10,7 +10,7 @@ from rendered import CAMERA, PERIOD, Place, at, mesh_of, noisy, off, seen_pose
 
 from drex_ros.perception.contact_prior import HEIGHT, TILT, ContactPrior
 from drex_ros.perception.mesh_tracker import MeshTracker
-from drex_ros.perception.model_fit import table_plane
+from drex_ros.perception.model_view import table_plane
 from drex_ros.perception.poses import Pose
 from drex_ros.robot.joints import Array
 

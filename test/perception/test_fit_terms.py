@@ -13,8 +13,9 @@ from drex_ros.perception.colour_search import towards_colours
 from drex_ros.perception.contact_prior import ContactPrior
 from drex_ros.perception.edge_lines import add_line, mirror, offset, smooth_step
 from drex_ros.perception.fit import FINE, MIDDLE
-from drex_ros.perception.frame import RgbdFrame
-from drex_ros.perception.model_fit import ModelFitter, table_plane
+from drex_ros.perception.frame import Colour, RgbdFrame
+from drex_ros.perception.model_fit import ModelFitter
+from drex_ros.perception.model_view import table_plane
 from drex_ros.perception.normal_equations import (
     covariance_of,
     largest_deviation,
@@ -114,6 +115,40 @@ def test_the_outline_alone_leads_back_along_the_picture() -> None:
         assert counts[contour_term.USED] > 0.5 * counts[contour_term.LINES]
 
 
+def barred(colour: tuple[int, int, int]) -> RgbdFrame:
+    """The box behind a bar that ends on the box, its depth ragged and wider than its colour."""
+    clear = exact('box', PLACE)
+    fitter = fitter_of('box')
+    assert fitter.draw(seen_pose('box', PLACE))
+    left, _, width, _ = fitter.region.tolist()
+    middle = left + width // 2
+    picture, depth = clear.colour.copy(), clear.depth.copy()
+    picture[:, middle - 12 : middle + 12] = colour
+    depth[:, middle - 16 : middle + 16] = 0.3
+    depth[:, middle - 30 : middle - 16] = 0.0  # what one of the two cameras does not see
+    return RgbdFrame(0.0, picture, depth)
+
+
+@pytest.mark.parametrize('colour', [(40, 40, 45), (200, 180, 140)])
+def test_edges_of_a_bar_before_the_object_are_not_its_outline(
+    colour: tuple[int, int, int],
+) -> None:
+    """Whether the bar has a colour of its own, or nearly that of the table."""
+    frame = barred(colour)
+    fitter, truth = fitter_of('box', frame=frame), seen_pose('box', PLACE)
+    assert fitter.draw(truth)
+    fitter.look_around(frame)
+    _, _, counts = fitter._contour(frame, truth, FINE[0])
+    assert counts[contour_term.USED] > 0.3 * counts[contour_term.LINES]
+    assert counts[contour_term.DISTANCE] < 0.7 * counts[contour_term.USED]
+    contact = no_table(fitter)
+    contact.stand(truth)
+    fit = fitter.fit(truth.moved(OFFSETS[0] + OFFSETS[10]), FINE, contact)
+    place, turn = off('box', fit.pose, PLACE)
+    assert place < 0.7
+    assert turn < 0.7
+
+
 def test_an_edge_before_the_object_itself_tells_its_turn() -> None:
     fitter = fitter_of('mug', HANDLE_AHEAD)
     frame, truth = exact('mug', HANDLE_AHEAD), seen_pose('mug', HANDLE_AHEAD)
@@ -131,10 +166,12 @@ def test_an_edge_before_the_object_itself_tells_its_turn() -> None:
 def test_depth_counts_what_hides_the_object_and_what_is_seen_through_it() -> None:
     clear, truth = exact('box', PLACE), seen_pose('box', PLACE)
 
-    def counts(depth: Array, robot: float = float(NOTHING)) -> Array:
+    def counts(
+        depth: Array, robot: float = float(NOTHING), colour: Colour = clear.colour
+    ) -> Array:
         fitter = fitter_of('box')
         fitter.robot[:] = robot
-        frame = RgbdFrame(0.0, clear.colour, depth.astype(np.float32))
+        frame = RgbdFrame(0.0, colour, depth.astype(np.float32))
         fitter.look_at(frame)
         assert fitter.draw(truth)
         fitter.look_around(frame)
@@ -146,7 +183,10 @@ def test_depth_counts_what_hides_the_object_and_what_is_seen_through_it() -> Non
     assert plain[depth_term.INLIERS] == total
     assert counts(np.zeros_like(clear.depth))[depth_term.MISSING] == total
     assert counts(clear.depth - 0.2)[depth_term.OCCLUDED] == total
-    assert counts(clear.depth + 0.2)[depth_term.VIOLATED] == total
+    beyond = np.full_like(clear.colour, (200, 180, 140))
+    assert counts(clear.depth + 0.2, colour=beyond)[depth_term.VIOLATED] == total
+    # Depth that misses a thing whose colours are there says nothing.
+    assert counts(clear.depth + 0.2)[depth_term.MISSING] == total
     assert counts(clear.depth, robot=0.3)[depth_term.OCCLUDED] == total
     assert counts(clear.depth + 0.2)[depth_term.INLIERS] == 0.0
 
