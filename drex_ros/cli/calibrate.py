@@ -313,6 +313,8 @@ def _check(options: CalibrateOptions) -> None:
         raise CalibrationError(
             f'--postures is {options.postures}, must be in {LEAST_POSTURES} .. {most}'
         )
+    if not 0.0 < options.patience < np.inf:
+        raise CalibrationError(f'--patience is {options.patience:g}, must be above 0 s')
     # What cannot be written shall be known before the robot moves.
     if not options.output.absolute().parent.is_dir():
         raise CalibrationError(f'{options.output.absolute().parent}: no such folder')

@@ -42,6 +42,8 @@ from drex_ros.robot.description import DescriptionError
 class TrackError(RuntimeError):
     """A bag cannot be tracked; the message is one readable line."""
 
+_VIDEO = 'overlay.mp4'
+
 
 @dataclass(frozen=True)
 class TrackOptions:
@@ -70,6 +72,8 @@ class Summary:
     """Of the tracker on each frame [s]."""
     smoothed: int = 0
     notes: list[str] = field(default_factory=list)
+    last_reason: str = ''
+    """Why the object was not tracked when it last was not."""
     damage: str = ''
     """What is wrong with the bag; empty: it was read to its end."""
 
@@ -95,6 +99,8 @@ def run_track(options: TrackOptions) -> int:
     for note in summary.notes:
         console.print(f'note: {note}', markup=False, soft_wrap=True)
     print(summary.line())
+    if not summary.statuses[TrackStatus.TRACKING]:
+        print(f'never tracked: {summary.last_reason}')
     print(f'written to {summary.output}')
     if summary.damage:
         console.print(
@@ -171,7 +177,9 @@ def _follow(
         # H.264 halves the colours, so a last odd row or column is left out.
         size = camera.width // 2 * 2, camera.height // 2 * 2
         if options.video:
-            video = stack.enter_context(MovieWriter(folder / 'overlay.mp4', size, frames.rate))
+            video = stack.enter_context(MovieWriter(folder / _VIDEO, size, frames.rate))
+        else:
+            (folder / _VIDEO).unlink(missing_ok=True)  # of another run
         newest = -np.inf
         with _progress(console, frames.expected) as progress:
             for frame in progress(frames):
@@ -196,6 +204,7 @@ def _timed(backend: PoseBackend, frame: RgbdFrame, summary: Summary) -> ObjectEs
     estimate = backend.update(frame)
     summary.durations.append(time.perf_counter() - start)
     summary.statuses[estimate.status] += 1
+    summary.last_reason = estimate.reason or summary.last_reason
     return estimate
 
 

@@ -74,6 +74,9 @@ def _load(path: Path) -> Mesh:
 
     try:
         loaded = trimesh.load_mesh(path, process=False)
+    except ImportError:
+        # A reader that fails at one format tries the next, for which it may lack a package.
+        raise ObjectError('cannot be read: the file is broken or of another format') from None
     except Exception as error:  # the readers raise whatever a broken file leads them to
         raise ObjectError(f'cannot be read: {_one_line(error)}') from None
     if not isinstance(loaded, trimesh.Trimesh) or len(loaded.faces) == 0:

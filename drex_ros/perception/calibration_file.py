@@ -35,6 +35,8 @@ METHODS = ('board', 'robot')
 _NUMBERS = {'position': 3, 'quaternion': 4, 'covariance': 36}
 _SINGLE = ('rms', 'depth_scale', 'postures')
 _TEXTS = ('method', 'date', 'rms_unit')
+_FARTHEST = 10.0  # [m] from the arm's base that a camera may be
+_SCALES = (0.8, 1.25)  # factors on measured depth that a camera may need
 _UNIT_TOLERANCE = 1e-3
 
 
@@ -146,7 +148,14 @@ def load_camera_pose(path: Path | str) -> CameraPose:
     covariance = 0.5 * (covariance + covariance.T)
     if np.linalg.eigvalsh(covariance)[0] < -1e-6 * (1.0 + np.abs(covariance).max()):
         raise CalibrationError(f'{path}: covariance must have no negative eigenvalue')
+    if np.linalg.norm(values['position']) > _FARTHEST:
+        given = values['position'].tolist()
+        raise CalibrationError(f'{path}: position is {given}, must be within {_FARTHEST:g} m')
     single = {key: _number(path, document, key) for key in _SINGLE if key in document}
+    low, high = _SCALES
+    if not low <= single.get('depth_scale', 1.0) <= high:
+        given = single['depth_scale']
+        raise CalibrationError(f'{path}: depth_scale is {given:g}, must be in {low} .. {high}')
     return CameraPose(
         position=values['position'],
         quaternion=constant(quaternion / length),
@@ -171,7 +180,7 @@ def _numbers(path: Path, document: dict[str, Any], key: str) -> Array:
         or not all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in given)
         or not np.isfinite(given).all()
     ):
-        raise CalibrationError(f'{path}: {key} must be {count} numbers')
+        raise CalibrationError(f'{path}: {key} is {given!r}, must be {count} numbers')
     return constant(given)
 
 

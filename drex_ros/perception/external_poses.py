@@ -17,6 +17,7 @@ from drex_ros.perception.observation_track import ObservationTrack, TrackSetting
 from drex_ros.robot.joints import Array
 from drex_ros.robot.rotations import quaternion_product, rotation_matrix
 
+_FARTHEST = 10.0  # [m] that an object may be from camera or arm
 _UNIT_TOLERANCE = 1e-2  # of a quaternion's length: half precision still passes
 
 
@@ -150,6 +151,9 @@ class ExternalPoses:
             return None
         if not np.isfinite((time, *place, *turn)).all():
             self._refuse('not finite', f'pose {place.tolist()} {turn.tolist()} is not finite')
+            return None
+        if np.linalg.norm(place) > _FARTHEST:
+            self._refuse('far', f'{place.tolist()} m is more than {_FARTHEST:g} m away')
             return None
         length = float(np.linalg.norm(turn))
         if abs(length - 1.0) > _UNIT_TOLERANCE:

@@ -351,6 +351,8 @@ class ObjectTracker:
 
     def _lost(self, frame: RgbdFrame, reason: str) -> ObjectEstimate:
         status = TrackStatus.LOST if self._found_before else TrackStatus.DETECTING
+        if self.table_view is not None and self.table_view.contradicts:
+            reason = f'{reason}; {self.table_view.words}'  # perhaps that is why
         return ObjectEstimate(frame.time, status, reason, None)
 
     def _search(self, frame: RgbdFrame, *, anew: bool = False) -> Found:

@@ -56,7 +56,7 @@ def rotation_matrix(quaternion: npt.ArrayLike) -> Array:
 
 
 def quaternion_from_matrix(rotation: npt.ArrayLike) -> Array:
-    """Unit quaternion x y z w of a rotation matrix. Shape (4,)."""
+    """Unit quaternion x y z w of a rotation matrix, its largest number positive. Shape (4,)."""
     (a, b, c), (d, e, f), (g, h, i) = np.asarray(rotation, dtype=np.float64)
     # It is the eigenvector of the greatest eigenvalue of this: no cases to tell apart.
     symmetric = np.array(
@@ -68,7 +68,8 @@ def quaternion_from_matrix(rotation: npt.ArrayLike) -> Array:
         )
     )
     result: Array = np.linalg.eigh(symmetric, UPLO='L').eigenvectors[:, -1]
-    return result
+    # Both signs are the same turn; one that changes by chance would look like motion.
+    return result if result[np.argmax(np.abs(result))] > 0.0 else -result
 
 
 def to_wxyz(quaternion: npt.ArrayLike) -> Array:

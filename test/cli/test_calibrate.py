@@ -56,6 +56,7 @@ REST = 40  # pictures of a posture
         (CalibrateOptions(method='guess'), "--method is 'guess', must be one of board, robot"),
         (CalibrateOptions(hand='third'), "--hand is 'third', must be one of right, left"),
         (CalibrateOptions(postures=2), '--postures is 2, must be in 4 .. 100'),
+        (CalibrateOptions(patience=float('nan')), '--patience is nan, must be above 0 s'),
         (CalibrateOptions(postures=9, move=True), '--postures is 9, must be in 4 .. 8'),
         (CalibrateOptions(output=Path('/nowhere/pose.yaml')), '/nowhere: no such folder'),
         (CalibrateOptions(start=Path('/nowhere/a.yaml')), '/nowhere/a.yaml: no such file'),

@@ -317,7 +317,7 @@ def test_options_that_cannot_be_are_said(tmp_path, recorded, tag_options):
         track_bag(TrackOptions(bag, 'cat'))
     wrong = tmp_path / 'camera.yaml'
     wrong.write_text('position: [1, 2]\nquaternion: [0, 0, 0, 1]\n')
-    with pytest.raises(TrackError, match=r'camera\.yaml: position must be 3 numbers'):
+    with pytest.raises(TrackError, match=r'camera\.yaml: position is \[1, 2\], must be 3 numbers'):
         track_bag(tag_options(bag))
 
 

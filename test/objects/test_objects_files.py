@@ -221,3 +221,13 @@ def test_look_up(tmp_path, monkeypatch):
         load_object(tmp_path / 'none.yaml')
     with pytest.raises(ObjectError, match=r'must be the name of an object or a .yaml file'):
         load_object('config/objects')
+
+
+def test_a_mesh_file_that_breaks_off(tmp_path):
+    path = with_mesh(tmp_path, box_mesh())
+    whole = (tmp_path / 'b.stl').read_bytes()
+    (tmp_path / 'b.stl').write_bytes(whole[:300])
+    with pytest.raises(ObjectError, match=r'b\.stl') as error:
+        load_object(path)
+    assert 'No module' not in str(error.value)
+    assert '\n' not in str(error.value)

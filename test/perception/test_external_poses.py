@@ -89,6 +89,7 @@ def test_a_pose_without_covariance_gets_that_of_the_settings(unknown):
     [
         ('not finite', (1.0, (np.nan, 0.0, 0.0), UPRIGHT), 'is not finite'),
         ('not finite', (np.inf, PLACE, UPRIGHT), 'is not finite'),
+        ('far', (1.0, (1e6, 0.0, 0.0), UPRIGHT), 'is more than 10 m away'),
         ('quaternion', (1.0, PLACE, (0.0, 0.0, 0.0, 0.0)), 'length 0, must have 1'),
         ('quaternion', (1.0, PLACE, (0.0, 0.0, 1.0, 1.0)), 'length 1.414, must have 1'),
         ('size', (1.0, PLACE[:2], UPRIGHT), '2 and 4 numbers, must be 3 and 4'),

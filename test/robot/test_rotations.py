@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from drex_ros.robot.rotations import matrix_from_vector, vector_from_matrix
+from drex_ros.robot.rotations import matrix_from_vector, quaternion_from_matrix, vector_from_matrix
 
 
 def axes() -> np.ndarray:
@@ -49,3 +49,16 @@ def test_half_a_turn_has_its_axis_up_to_the_sign() -> None:
         vector = vector_from_matrix(matrix_from_vector(np.pi * axis))
         assert np.linalg.norm(vector) == pytest.approx(np.pi)
         assert abs(vector @ axis) == pytest.approx(np.pi)
+
+
+def test_turns_that_are_nearly_the_same_have_nearly_the_same_quaternion() -> None:
+    random = np.random.default_rng(3)
+    for axis in axes():
+        for angle in (0.0, 1.0, 3.0):
+            near = [
+                quaternion_from_matrix(
+                    matrix_from_vector(angle * axis + 1e-6 * random.normal(size=3))
+                )
+                for _ in range(20)
+            ]
+            assert np.ptp(near, axis=0).max() < 1e-5
