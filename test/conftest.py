@@ -31,6 +31,7 @@ def ros_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ros_harness
     # A shell ignores SIGINT for what it runs in the background, and children would inherit that.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    _let_pictures_travel()
     yield domain
     _set_environment(before)
     domain.close()
@@ -82,6 +83,29 @@ def ros(ros_domain: ros_harness.Domain) -> Iterator[Any]:
     gc.collect()
     with RosClient() as client:
         yield client
+
+
+def _let_pictures_travel() -> None:
+    """Give what this process publishes the shared memory that pictures need.
+
+    Fast DDS reads its profile once in a process, with the first participant: a test that asked
+    for it later would publish pictures in pieces, and readers would miss most of them.
+    """
+    try:
+        from rclpy.context import Context
+        from rclpy.node import Node
+    except ImportError:
+        return
+    from drex_ros.nodes.images import enlarge_shared_memory
+
+    before = dict(os.environ)
+    enlarge_shared_memory()
+    context = Context()
+    context.init()
+    Node('reads_the_profile', context=context).destroy_node()
+    context.try_shutdown()
+    # Nodes under test must see to it themselves.
+    _set_environment({name: before.get(name) for name in set(os.environ) - set(before)})
 
 
 def _interrupt(number: int, frame: object) -> None:

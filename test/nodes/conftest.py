@@ -24,17 +24,6 @@ def context(ros_domain: Any) -> Iterator[Context]:
     context.try_shutdown()
 
 
-@pytest.fixture
-def large_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures of a client that is made after this one travel in shared memory."""
-    from drex_ros.nodes.images import enlarge_shared_memory
-
-    variables: dict[str, str] = {}
-    enlarge_shared_memory(variables)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-
-
 @pytest.fixture(scope='module')
 def module_lab(ros_domain: Any, request: pytest.FixtureRequest) -> Iterator[Lab]:
     """Robot and controller that live to the end of the module, whose MOCK are their parameters."""

@@ -37,7 +37,7 @@ def process(ros_domain):
 
 
 @pytest.fixture
-def eye(large_messages, ros, painter, process):
+def eye(ros, painter, process):
     """A camera before the tracker; its time goes back from test to test."""
     return Player(ros, painter, '/eye', START)
 

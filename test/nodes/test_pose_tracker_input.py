@@ -36,7 +36,7 @@ def process(ros_domain):
 
 
 @pytest.fixture
-def ear(large_messages, ros, painter, process):
+def ear(ros, painter, process):
     return Player(ros, painter, '/ear', float(next(TIMES)))
 
 
@@ -138,7 +138,7 @@ def test_poses_of_another_tracker_are_followed_and_missed(ear):
     warning(ear, words, publish)
 
 
-def test_an_object_that_there_is_not_is_no_reason_to_end(large_messages, ros, painter, start):
+def test_an_object_that_there_is_not_is_no_reason_to_end(ros, painter, start):
     params = {**COMMON, 'object': 'unicorn'}
     command = node_command('pose_tracker', namespace='/late', params=params)
     process = start(command, env=node_environment())
