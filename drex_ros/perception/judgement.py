@@ -23,6 +23,9 @@ _NEAR = np.float32(0.008)  # [m]
 _DEPTH_IS_SURE = 0.95  # share of inliers from which an outline that is off is a wonder, not a loss
 _MUCH = 0.4  # share in sight that speaks for the whole
 _PLACE_KNOWN = 0.004  # [m]
+_SAME_TIME = 0.004  # [s] colour and depth that are farther apart are of two times
+# [m] Of two times: where more is in doubt, what the object did in between decides its place.
+_PLACE_KNOWN_OF_TWO_TIMES = 0.00065
 _TURN_KNOWN = 0.15  # [rad]
 _COVERED_PATIENCE = 12  # frames in which something hides the object until it is lost
 _PATIENCE = 3  # frames with bad evidence until the object is lost
@@ -109,6 +112,10 @@ def examine(
     severity, reason = _worst(fit, clear, coloured, beyond, by_colour)
     if severity == 0 and place_doubt > _PLACE_KNOWN:
         severity, reason = 1, f'its place is known to {1e3 * place_doubt:.1f} mm only'
+    late = abs(fitter.lateness)
+    if severity == 0 and late > _SAME_TIME and place_doubt > _PLACE_KNOWN_OF_TWO_TIMES:
+        apart = f'colour and depth are {1e3 * late:.0f} ms apart'
+        severity, reason = 1, f'{apart}: its place is known to {1e3 * place_doubt:.1f} mm only'
     if severity == 0 and turn_doubt > _TURN_KNOWN:
         severity, reason = 1, f'its turn is known to {np.degrees(turn_doubt):.0f} deg only'
     sure = severity == 1 and reason.startswith(_OUTLINE) and fit.inliers > _DEPTH_IS_SURE

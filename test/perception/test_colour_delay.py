@@ -12,6 +12,7 @@ from rendered import CAMERA, PERIOD, Place, at, mesh_of, noisy, off, seen_pose
 
 from drex_ros.perception.colour_delay import START, ColourDelay, DelayStep, OtherTime
 from drex_ros.perception.frame import RgbdFrame
+from drex_ros.perception.judgement import Finding, examine
 from drex_ros.perception.mesh_tracker import MeshTracker
 from drex_ros.robot.joints import Array
 
@@ -125,3 +126,18 @@ def test_elimination_is_that_of_the_equations_with_one_more_unknown() -> None:
     found = less.delay(step, covariance)
     assert found.change == pytest.approx(solved[6])
     assert found.variance == pytest.approx(np.linalg.inv(joint)[6, 6])
+
+
+def test_what_the_object_did_between_depth_and_colour_is_doubted() -> None:
+    def finding(delay: float, doubt: float) -> Finding:
+        tracker = MeshTracker(mesh_of('box'), CAMERA)
+        frame = late(0, delay, stamped=True)
+        assert tracker.begin(frame, seen_pose('box', pushed(0.0)))
+        assert tracker.fit is not None
+        return examine(tracker.fitter, frame, tracker.fit, doubt, 0.0)
+
+    assert finding(HALF, 0.0003).severity == 0
+    assert finding(0.0, 0.001).severity == 0
+    unsure = finding(HALF, 0.001)
+    assert unsure.severity == 1
+    assert unsure.reason == 'colour and depth are 17 ms apart: its place is known to 1.0 mm only'
