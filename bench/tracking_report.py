@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from drex_ros.evaluation.tracking_table import (
     EventSummary,
     Share,
     accuracy,
+    alarms,
     event_outcome,
     event_summary,
     false_alarms,
@@ -43,6 +45,7 @@ class Report:
     """Median over frames of our time over that of ICP, in the same frames, by kind and all."""
     events: dict[str, EventSummary] = field(default_factory=dict)
     false_alarms: dict[str, Share] = field(default_factory=dict)
+    alarms: dict[str, Share] = field(default_factory=dict)
     stress: dict[str, Accuracy] = field(default_factory=dict)
     detection: dict[str, DetectionSummary] = field(default_factory=dict)
     absent: dict[str, DetectionSummary] = field(default_factory=dict)
@@ -63,7 +66,8 @@ def report(results: list[Result]) -> Report:
         baselines=_baselines(results),
         icp_ratio=_icp_ratio(results),
         events=_events(live),
-        false_alarms=_false_alarms(ours, live),
+        false_alarms=_alarms(false_alarms, ours, live),
+        alarms=_alarms(alarms, ours, live),
         stress=_stress(results),
         detection=_detection([look for look in looks if look.visible > 0.0]),
         absent=_absent([look for look in looks if look.visible == 0.0]),
@@ -122,9 +126,11 @@ def _events(live: list[TrackingRun]) -> dict[str, EventSummary]:
     return {row: event_summary(chosen) for row, chosen in rows.items() if chosen}
 
 
-def _false_alarms(ours: list[TrackingRun], live: list[TrackingRun]) -> dict[str, Share]:
+def _alarms(
+    count: Callable[[list[TrackingRun]], Share], ours: list[TrackingRun], live: list[TrackingRun]
+) -> dict[str, Share]:
     rows = {'sequences': ours, 'events': live, ALL: ours + live}
-    return {row: false_alarms(runs) for row, runs in rows.items() if runs and live}
+    return {row: count(runs) for row, runs in rows.items() if runs and live}
 
 
 def _stress(results: list[Result]) -> dict[str, Accuracy]:

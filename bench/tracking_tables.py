@@ -31,7 +31,10 @@ def show(console: Console, figures: Report, *, timed: bool) -> None:
         _names(console, 'not right again in time', figures.events[ALL].not_again)
     if figures.false_alarms:
         for row, share in figures.false_alarms.items():
-            console.print(f'false alarms, {row}: {_percent(share)} of {share.number} frames')
+            console.print(
+                f'false alarms, {row}: {_percent(share)} of {share.number} frames; not tracked, '
+                f'rightly or not: {_percent(figures.alarms[row])}'
+            )
     if figures.stress:
         console.print(_stress(figures))
     if figures.detection:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,8 @@ FAR_FRAMES = 5
 """Frames in a row with such errors after which a sequence counts as lost."""
 RIGHT = (0.005, math.radians(8.0))
 """Errors [m, rad] below which an object counts as found again."""
+PROMISED = (0.001, math.radians(1.3))
+"""Errors [m, rad] that 95 % of the tracked poses are to be below."""
 REPORTED = 2
 """Frames within which a loss is to be reported, the first different one included."""
 AGAIN = 0.5
@@ -239,21 +241,33 @@ def event_summary(outcomes: Sequence[EventOutcome]) -> EventSummary:
 
 
 def false_alarms(runs: Sequence[TrackingRun]) -> Share:
-    """Frames not tracked although nothing is wrong, out of all such frames.
+    """Frames not tracked although nothing is wrong, out of all frames without a reason for that.
 
-    Nothing is wrong when the object was found before, SEEN of it is to be seen, and no event is
-    under way nor was over less than AGAIN ago.
+    The object was found before, SEEN of it is to be seen, and no event is under way nor was over
+    less than AGAIN ago. An alarm is false when there is no pose, or one as right as PROMISED:
+    who is uncertain and not that right has said the truth.
     """
-    count = number = 0
+    calm = list(_calm(runs))
+    return Share(sum(not frame.tracking and _is_right(frame) for frame in calm), len(calm))
+
+
+def alarms(runs: Sequence[TrackingRun]) -> Share:
+    """Frames not tracked for whatever reason, out of those of `false_alarms`."""
+    calm = list(_calm(runs))
+    return Share(sum(not frame.tracking for frame in calm), len(calm))
+
+
+def _is_right(frame: FrameScore) -> bool:
+    return frame.error is None or frame.within(*PROMISED)
+
+
+def _calm(runs: Sequence[TrackingRun]) -> Iterator[FrameScore]:
     for run in runs:
         if run.found is None:
             continue
         for frame in run.frames[run.found :]:
-            if not frame.present or frame.visible < SEEN or _disturbed(run, frame.index):
-                continue
-            number += 1
-            count += not frame.tracking
-    return Share(count, number)
+            if frame.present and frame.visible >= SEEN and not _disturbed(run, frame.index):
+                yield frame
 
 
 def _disturbed(run: TrackingRun, index: int) -> bool:

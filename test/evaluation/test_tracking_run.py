@@ -16,6 +16,7 @@ from drex_ros.evaluation.tracking_run import FrameScore, TrackingRun, run_live, 
 from drex_ros.evaluation.tracking_table import (
     Share,
     accuracy,
+    alarms,
     event_outcome,
     event_summary,
     false_alarms,
@@ -283,6 +284,10 @@ def test_alarms_are_false_only_where_nothing_is_wrong() -> None:
         score(4),
     )
     assert false_alarms([plain]) == Share(1, 3)
+    # Uncertain of a pose that is off by more than is promised: the truth.
+    off = run_of(score(0), score(1, UNCERTAIN, off=0.002), score(2))
+    assert false_alarms([off]) == Share(0, 3)
+    assert alarms([off]) == Share(1, 3)
     frames = [score(i, LOST if i >= 2 else TRACKING) for i in range(22)]
     # Event at 2, back at 3: frames 2 to 18 are during it or within half a second after it.
     assert false_alarms([run_of(*frames, event=2, back=3)]) == Share(3, 5)
